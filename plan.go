@@ -127,6 +127,8 @@ type ScanPlan struct {
 	Bytes            int64 `json:"bytes"`
 	RowGroupsSkipped int64 `json:"row_groups_skipped"`
 	BytesSkipped     int64 `json:"bytes_skipped"`
+	FoldersSkipped   int   `json:"folders_skipped"` // not looked into, by their names
+	FilesSkipped     int   `json:"files_skipped"`   // not opened, by their names
 }
 
 // Plan resolves a query and says how it would run, without reading more than
@@ -157,6 +159,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 		Scan: ScanPlan{
 			Rows: p.Facts.Rows, RowGroups: p.RowGroups, Bytes: p.Facts.Bytes,
 			RowGroupsSkipped: p.Facts.SkippedGroups, BytesSkipped: p.Facts.SkippedBytes,
+			FoldersSkipped: p.Facts.SkippedFolders, FilesSkipped: p.Facts.SkippedFiles,
 		},
 	}
 	if q.UsesNow {
@@ -235,6 +238,9 @@ func (p *QueryPlan) String() string {
 	}
 	line("scan", "%d row groups, %d rows, %d bytes; %d row groups, %d bytes skipped by statistics",
 		p.Scan.RowGroups, p.Scan.Rows, p.Scan.Bytes, p.Scan.RowGroupsSkipped, p.Scan.BytesSkipped)
+	if p.Scan.FoldersSkipped+p.Scan.FilesSkipped > 0 {
+		line("pruned", "%d folders and %d files by their names", p.Scan.FoldersSkipped, p.Scan.FilesSkipped)
+	}
 	if p.Now != "" {
 		line("now", "%s", p.Now)
 	}

@@ -20,9 +20,13 @@ type Stats struct {
 	PagesSkipped int64 `json:"pages_skipped"`
 	// RowsSkipped: that statistics of row groups or pages ruled out, or held no least or greatest
 	// value
-	RowsSkipped   int64   `json:"rows_skipped"`
-	BytesSkipped  int64   `json:"bytes_skipped"`
-	RowsPerSecond float64 `json:"rows_per_second"`
+	RowsSkipped  int64 `json:"rows_skipped"`
+	BytesSkipped int64 `json:"bytes_skipped"`
+	// FoldersSkipped: not looked into, FilesSkipped: not opened, as the filter rules out what they
+	// are named after
+	FoldersSkipped int     `json:"folders_skipped"`
+	FilesSkipped   int     `json:"files_skipped"`
+	RowsPerSecond  float64 `json:"rows_per_second"`
 	// GroupEstimate: by a HyperLogLog over the rows that were placed in partitions
 	GroupEstimate int64 `json:"group_estimate"`
 	Partitions    int   `json:"partitions"`
@@ -75,6 +79,7 @@ func (r *Rows) Stats() Stats {
 		Version: StatsVersion, Device: e.Device, Threads: e.Threads, Rows: e.Rows, Groups: e.Groups,
 		BytesRead: e.BytesRead, RowGroups: e.RowGroups,
 		GroupsSkipped: e.GroupsSkipped, PagesSkipped: e.PagesSkipped, RowsSkipped: e.RowsSkipped, BytesSkipped: e.BytesSkipped,
+		FoldersSkipped: e.FoldersSkipped, FilesSkipped: e.FilesSkipped,
 		RowsPerSecond: float64(e.Rows) / (e.Scan + e.Output).Seconds(),
 		GroupEstimate: e.GroupEstimate, Partitions: e.Partitions, Partitioned: e.Partitioned,
 		Phases:     []PhaseStats{{PhaseScan, e.Scan.Seconds()}, {PhaseOutput, e.Output.Seconds()}},

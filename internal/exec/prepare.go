@@ -97,6 +97,7 @@ func (p *prepared) open(ctx context.Context, q Request, o input.Options, m *merg
 	if m == nil {
 		if !p.opt.NoPruning {
 			o.Excludes = func(in query.Columns) func(func(i int) column.Bounds) bool { return query.Excludes(in, q.Query) }
+			o.Folders = query.ByFolders(q.Query)
 		}
 		p.in, err = q.From.Open(ctx, o, p.budget)
 		return err

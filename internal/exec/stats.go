@@ -20,6 +20,7 @@ type Stats struct {
 	BytesRead                                              int64
 	RowGroups                                              int
 	GroupsSkipped, PagesSkipped, RowsSkipped, BytesSkipped int64
+	FoldersSkipped, FilesSkipped                           int
 	Scan, Output                                           time.Duration
 	GroupEstimate                                          int64
 	Partitions                                             int
@@ -72,6 +73,7 @@ func (r *Rows) Stats() Stats {
 		BytesRead: run.bytesDone.Load() - run.bytesLeft.Load(), RowGroups: run.scan.RowGroups(),
 		GroupsSkipped: facts.SkippedGroups, PagesSkipped: pages,
 		RowsSkipped: facts.SkippedRows + ruledOut, BytesSkipped: facts.SkippedBytes + run.bytesLeft.Load(),
+		FoldersSkipped: facts.SkippedFolders, FilesSkipped: facts.SkippedFiles,
 		Scan: run.scanTime, Output: ended.Sub(run.started) - run.scanTime,
 		GroupEstimate: int64(groups.Estimate), Partitions: run.partitions, Partitioned: groups.Partitioned,
 		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.kept.Written(), Remote: run.temp.remote.Stats(),

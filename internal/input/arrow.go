@@ -14,8 +14,8 @@ import (
 )
 
 // openFiles opens files, all of them Parquet or all of them Arrow IPC.
-func openFiles(ctx context.Context, inputs []parquetio.Input, o Options, from budget.Lender) (Input, error) {
-	in, err := openParquet(ctx, inputs, o, from)
+func openFiles(ctx context.Context, inputs []parquetio.Input, o Options, from budget.Lender, pruning *parquetio.Pruning) (Input, error) {
+	in, err := openParquet(ctx, inputs, o, from, pruning)
 	var fault *parquetio.Error
 	if err == nil || !errors.As(err, &fault) {
 		return in, err

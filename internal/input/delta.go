@@ -62,7 +62,7 @@ func (w *web) deltaFolder(path string) (root string, is bool, err error) {
 // logOf lists the log of a table in a store.
 func (w *web) logOf(ctx context.Context, root string) ([]string, error) {
 	at := root + "/" + delta.LogFolder + "/"
-	keys, err := w.o.Remote.List(ctx, at, func(string) bool { return true })
+	keys, err := w.o.Remote.List(ctx, at, func(string) bool { return true }, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -204,7 +204,7 @@ func (w *web) openDelta(root string) (_ Input, err error) {
 	if err != nil {
 		return nil, err
 	}
-	in.parquetInput = parquetInput{set}
+	in.parquetInput = parquetInput{d: set}
 	return in, nil
 }
 

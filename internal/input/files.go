@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/budget"
@@ -41,14 +42,27 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 		}
 		return &remoteInput{in, w}, nil
 	}
-	paths, err := w.list(s)
+	pruning := s.pruning(w)
+	in, err := s.open(w, pruning)
+	if folders, files := pruning.Counts(); folders+files > 0 && err == nil && !isParquet(in) && s.far(w) > 0 {
+		err = in.Close() // folder names are no columns of Arrow files
+		if err == nil {
+			in, err = s.open(w, nil)
+		}
+	}
+	return in, err
+}
+
+// open opens the files, less what is pruned.
+func (s fileSource) open(w *web, pruning *parquetio.Pruning) (Input, error) {
+	paths, err := w.list(s, pruning)
 	if err != nil {
 		return nil, err
 	}
 	inputs, err := fileSource(paths).inputs(w)
 	if err == nil {
 		var in Input
-		if in, err = openFiles(ctx, inputs, o, from); err == nil && len(w.objects) > 0 {
+		if in, err = openFiles(w.ctx, inputs, w.o, w.from, pruning); err == nil && len(w.objects) > 0 {
 			return &remoteInput{in, w}, nil
 		} else if err == nil {
 			return in, nil
@@ -56,6 +70,34 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 	}
 	w.rest()
 	return nil, err
+}
+
+// far is how many of the paths are on servers.
+func (s fileSource) far(w *web) (n int) {
+	for _, p := range s {
+		if isHTTP(p) || w.o.Remote.Stores(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// pruning leaves out files by their names; nil: nothing does. All files of a union are asked for
+// their columns, and pipes have no names.
+func (s fileSource) pruning(w *web) *parquetio.Pruning {
+	far := s.far(w)
+	if w.o.UnionByName || far > 0 && far < len(s) || far == 0 && slices.ContainsFunc(s, isPipe) {
+		return nil
+	}
+	return parquetio.NewPruning(w.o.Folders)
+}
+
+func isParquet(in Input) bool {
+	if r, ok := in.(*remoteInput); ok {
+		in = r.Input
+	}
+	_, is := in.(*parquetInput)
+	return is
 }
 
 // inputs are the paths for those who read files: what comes by a pipe is kept, those on servers are
@@ -154,20 +196,23 @@ func (s readerSource) Open(ctx context.Context, o Options, from budget.Lender) (
 	if len(inputs) == 0 {
 		return nil, usagef("no input: name a reader")
 	}
-	return openFiles(ctx, inputs, o, from)
+	return openFiles(ctx, inputs, o, from, nil)
 }
 
-func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, from budget.Lender) (Input, error) {
+func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, from budget.Lender, pruning *parquetio.Pruning) (Input, error) {
 	d, err := parquetio.Open(ctx, inputs, parquetio.Options{
-		Limits: parquetio.Limits{Budget: from}, UnionByName: o.UnionByName, BatchRows: o.BatchRows,
+		Limits: parquetio.Limits{Budget: from}, UnionByName: o.UnionByName, BatchRows: o.BatchRows, Pruning: pruning,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &parquetInput{d}, nil
+	return &parquetInput{d, pruning}, nil
 }
 
-type parquetInput struct{ d *parquetio.Dataset }
+type parquetInput struct {
+	d       *parquetio.Dataset
+	pruning *parquetio.Pruning // nil: no file was left out by its name
+}
 
 func (p *parquetInput) Schema() column.Schema         { return p.d.Schema() }
 func (p *parquetInput) Find(name string) (int, error) { return p.d.Find(name) }
@@ -190,13 +235,14 @@ func (p *parquetInput) Scan(o parquetio.ScanOptions) (Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parquetScan{s, s.Units()}, nil
+	return &parquetScan{s, s.Units(), p.pruning}, nil
 }
 
 // parquetScan is a scan of Parquet files: most of it is that of package parquetio as it is.
 type parquetScan struct {
 	*parquetio.Scan
-	list []parquetio.Unit
+	list    []parquetio.Unit
+	pruning *parquetio.Pruning
 }
 
 func (p *parquetScan) Units() int               { return len(p.list) }
@@ -219,5 +265,6 @@ func (p *parquetScan) Facts() (f Facts) {
 	}
 	groups, rows, bytes := p.Skipped()
 	f.SkippedGroups, f.SkippedRows, f.SkippedBytes = int64(groups), rows, bytes
+	f.SkippedFolders, f.SkippedFiles = p.pruning.Counts()
 	return f
 }

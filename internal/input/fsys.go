@@ -48,7 +48,7 @@ func (s *fsSource) Open(ctx context.Context, o Options, from budget.Lender) (_ I
 	}); err != nil {
 		return nil, err
 	}
-	in, err := openFiles(ctx, inputs, o, from)
+	in, err := openFiles(ctx, inputs, o, from, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,9 @@ type Options struct {
 	// columns by their place in the schema; its answer may be nil. nil: nothing is.
 	Excludes func(query.Columns) func(bounds func(i int) column.Bounds) bool
 
+	// Folders is what the query says of values that folders are named after; nil: nothing.
+	Folders parquetio.Bind
+
 	Temp   *Temp          // for what comes by pipes; nil: nothing may
 	Remote *remote.Client // asks servers; nil: nobody does
 }
@@ -85,4 +88,5 @@ type Scan interface {
 type Facts struct {
 	Rows, Bytes                              int64 // Rows is -1 if not known
 	SkippedGroups, SkippedRows, SkippedBytes int64
+	SkippedFolders, SkippedFiles             int // not looked into, and not opened: their names ruled them out
 }

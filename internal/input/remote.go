@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -83,35 +84,99 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 	return in, nil
 }
 
-// list finds the objects in stores that patterns and folders stand for.
-func (w *web) list(paths []string) (found []string, err error) {
+// list finds the objects in stores that patterns and folders stand for, less those that are pruned.
+func (w *web) list(paths []string, pruning *parquetio.Pruning) (found []string, err error) {
+	if found, err = w.listAll(paths, pruning); err != nil || pruning == nil || fileSource(paths).far(w) == 0 {
+		return found, err
+	}
+	if len(found) == 0 {
+		if found, err = w.columnsOf(paths, pruning); err != nil {
+			return nil, err
+		}
+	}
+	kept, ok := pruning.Finish(hivePaths(found))
+	if !ok || len(found) == 0 {
+		pruning.Off()
+		if found, err = w.listAll(paths, pruning); err != nil {
+			return nil, err
+		}
+		kept, _ = pruning.Finish(hivePaths(found))
+	}
+	chosen := make([]string, len(kept))
+	for i, k := range kept {
+		chosen[i] = found[k]
+	}
+	return chosen, nil
+}
+
+// columnsOf is a file out of the folders that were not looked into, for its columns: no other is
+// left.
+func (w *web) columnsOf(paths []string, pruning *parquetio.Pruning) (found []string, err error) {
+	for _, folder := range pruning.Skipped() {
+		if slices.ContainsFunc(paths, isPattern) {
+			break // it may have none that matches
+		}
+		if found, err = w.listOne(folder+"/", nil); err != nil || len(found) > 0 {
+			return found[:min(len(found), 1)], err
+		}
+	}
+	return nil, nil
+}
+
+func isPattern(path string) bool { return strings.ContainsAny(path, "*?[{") }
+
+// listAll is list without what is done at its end.
+func (w *web) listAll(paths []string, pruning *parquetio.Pruning) (found []string, err error) {
 	for _, p := range paths {
 		if !w.o.Remote.Stores(p) {
 			found = append(found, p)
 			continue
 		}
-		table := ""
-		keys, err := w.o.Remote.List(w.ctx, p, func(key string) bool {
-			if kind := parquetio.TableFormat(key); kind != "" {
-				table = kind
-			}
-			return parquetio.HasParquetName(key)
-		})
-		if err == nil && table != "" {
-			err = parquetio.TableError(table)
+		before, _ := pruning.Counts()
+		keys, err := w.listOne(p, pruning)
+		if after, _ := pruning.Counts(); err == nil && len(keys) == 0 && after == before {
+			err = &Error{fmt.Errorf("%s: no object matches the pattern, or is a Parquet file in the folder", p)}
 		}
-		switch {
-		case w.ctx.Err() != nil:
-			return nil, context.Cause(w.ctx)
-		case err == nil && len(keys) == 0:
-			err = errors.New("no object matches the pattern, or is a Parquet file in the folder")
-			fallthrough
-		case err != nil:
-			return nil, &Error{fmt.Errorf("%s: %w", p, err)}
+		if err != nil {
+			return nil, err
 		}
 		found = append(found, keys...)
 	}
 	return found, nil
+}
+
+// listOne finds the objects that one path in a store stands for.
+func (w *web) listOne(path string, pruning *parquetio.Pruning) (keys []string, err error) {
+	var folders remote.Folders
+	if pruning != nil {
+		folders = pruning
+	}
+	table := ""
+	keys, err = w.o.Remote.List(w.ctx, path, func(key string) bool {
+		if kind := parquetio.TableFormat(key); kind != "" {
+			table = kind
+		}
+		return parquetio.HasParquetName(key)
+	}, folders)
+	if err == nil && table != "" {
+		err = parquetio.TableError(table)
+	}
+	switch {
+	case w.ctx.Err() != nil:
+		return nil, context.Cause(w.ctx)
+	case err != nil:
+		return nil, &Error{fmt.Errorf("%s: %w", path, err)}
+	}
+	return keys, nil
+}
+
+// hivePaths are the paths of URLs, whose folders may be columns.
+func hivePaths(all []string) []string {
+	paths := make([]string, len(all))
+	for i, at := range all {
+		paths[i] = hivePath(at)
+	}
+	return paths
 }
 
 // hivePath is the path of a URL, whose folders may be columns.

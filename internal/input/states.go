@@ -89,7 +89,7 @@ func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files 
 		}
 		all[files].Rows = append(all[files].Rows.(fileSource), path)
 	}
-	listed, err := w.list(paths)
+	listed, err := w.list(paths, nil)
 	if err != nil {
 		return all, files, err
 	}

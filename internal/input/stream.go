@@ -83,7 +83,7 @@ func openPipe(ctx context.Context, name string, pipe any, r io.Reader, o Options
 
 // openWhole opens a file, Parquet or Arrow IPC.
 func openWhole(ctx context.Context, in parquetio.Input, o Options, from budget.Lender) (Input, error) {
-	return openFiles(ctx, []parquetio.Input{in}, o, from)
+	return openFiles(ctx, []parquetio.Input{in}, o, from, nil)
 }
 
 // openArrowStream opens an Arrow IPC stream, which begins with start.

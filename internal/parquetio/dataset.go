@@ -42,6 +42,9 @@ type Options struct {
 	// Table has the columns of all files; the inputs are files, none of which is looked for. nil:
 	// the files have them.
 	Table *TableSchema
+
+	// Pruning leaves out folders and files of the paths among the inputs; nil: nothing does.
+	Pruning *Pruning
 }
 
 // DefaultBatchRows keeps a few columns of a batch within the first-level
@@ -114,7 +117,7 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	}
 	if opt.Table != nil {
 		d.hive = tableConstants(opt.Table, found)
-	} else if d.hive, err = hiveColumns(paths); err != nil {
+	} else if d.hive, err = hiveColumns(paths, opt.Pruning.known()); err != nil {
 		return nil, err
 	}
 	if err := d.unify(); err != nil {
@@ -126,7 +129,7 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 // list finds the files. Those of a table are known.
 func (d *Dataset) list(ctx context.Context, inputs []Input) ([]Input, error) {
 	if d.opt.Table == nil {
-		return listInputs(ctx, inputs, &d.listed)
+		return listInputs(ctx, inputs, &d.listed, d.opt.Pruning)
 	}
 	for i := range inputs {
 		size := fileBytes + 2*int64(len(inputs[i].Path)) + int64(len(d.opt.Table.Fields))*int64(unsafe.Sizeof(column.Value{}))

@@ -51,8 +51,8 @@ func newGlob(p string) (*glob, error) {
 }
 
 // find returns the files and the folders that the pattern matches.
-func (g *glob) find(ctx context.Context, mem *account) (files, dirs []string, err error) {
-	w := walk{ctx: ctx, mem: mem}
+func (g *glob) find(ctx context.Context, mem *account, pruning *Pruning) (files, dirs []string, err error) {
+	w := walk{ctx: ctx, mem: mem, pruning: pruning}
 	w.file = func(rel string) bool {
 		return g.match(rel) && (!g.tree || hasParquetName(rel))
 	}

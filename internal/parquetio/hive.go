@@ -70,8 +70,9 @@ type hiveColumn struct {
 }
 
 // hiveColumns finds the keys common to all paths, in the order of the first
-// one. Inputs that are no paths ("") have no keys.
-func hiveColumns(paths []string) ([]hiveColumn, error) {
+// one. Inputs that are no paths ("") have no keys. known has, of those that are columns, the places
+// of their types in hiveTypes; nil: that is as the paths say.
+func hiveColumns(paths []string, known map[string]int) ([]hiveColumn, error) {
 	var cols []hiveColumn
 	pairs := make([][]hivePair, len(paths))
 	errs := make([]error, len(paths))
@@ -82,8 +83,15 @@ func hiveColumns(paths []string) ([]hiveColumn, error) {
 		return nil, err
 	}
 	for _, first := range pairs[0] {
-		if values, ok := valuesOf(first.key, pairs); ok {
+		values, ok := valuesOf(first.key, pairs)
+		if ok && known == nil {
 			cols = append(cols, typedHiveColumn(first.key, values))
+		} else if at, is := known[first.key]; ok && is {
+			col := hiveColumn{name: first.key, typ: hiveTypes[at].typ, values: make([]column.Value, len(values))}
+			if err := parseAll(&col, values, hiveTypes[at].parse); err != nil {
+				return nil, err
+			}
+			cols = append(cols, col)
 		}
 	}
 	return cols, nil

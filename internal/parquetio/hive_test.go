@@ -60,7 +60,7 @@ func TestHiveColumns(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			cols, err := hiveColumns(c.paths)
+			cols, err := hiveColumns(c.paths, nil)
 			if got := show(cols); err != nil || got != c.want {
 				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
 			}
@@ -69,7 +69,7 @@ func TestHiveColumns(t *testing.T) {
 }
 
 func TestHiveKeyTwice(t *testing.T) {
-	_, err := hiveColumns([]string{"k=1/k=1/f", "k=1/f"})
+	_, err := hiveColumns([]string{"k=1/k=1/f", "k=1/f"}, nil)
 	var usage *UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "k=1/k=1/f") {
 		t.Error(err)

@@ -68,6 +68,8 @@ type listing struct {
 	files []Input         // each one a single file or a reader
 	named map[string]bool // by absolute path: true when an input named the file itself
 	mem   *account        // that it is drawn from, with what else each file takes
+
+	pruning *Pruning // nil: all folders are looked into
 }
 
 // fileBytes is the memory of an open file in a listing and a dataset, without its path and its
@@ -109,8 +111,31 @@ func (l *listing) addAll(paths []string) error {
 // listInputs turns paths, folders and globs into files, in the order of the
 // inputs and by the bytes of the path within a folder or glob. The error
 // names every input that gives nothing. Memory for files is drawn from mem.
-func listInputs(ctx context.Context, inputs []Input, mem *account) ([]Input, error) {
-	l := listing{named: map[string]bool{}, mem: mem}
+func listInputs(ctx context.Context, inputs []Input, mem *account, pruning *Pruning) ([]Input, error) {
+	files, paths, err := listOnce(ctx, inputs, mem, pruning)
+	if pruning == nil || len(paths) < len(files) { // who has made readers has left out what is not needed
+		return files, err
+	}
+	kept, ok := pruning.finish(paths, err)
+	if !ok {
+		pruning.Off()
+		files, paths, err = listOnce(ctx, inputs, mem, pruning)
+		kept, _ = pruning.finish(paths, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	chosen := make([]Input, len(kept))
+	for i, k := range kept {
+		chosen[i] = files[k]
+	}
+	return chosen, nil
+}
+
+// listOnce is listInputs without what Pruning does at the end; paths are those of the files that
+// are no readers.
+func listOnce(ctx context.Context, inputs []Input, mem *account, pruning *Pruning) (files []Input, paths []string, err error) {
+	l := listing{named: map[string]bool{}, mem: mem, pruning: pruning}
 	errs := make([]error, 0, len(inputs))
 	for _, in := range inputs {
 		if in.Reader != nil {
@@ -119,7 +144,12 @@ func listInputs(ctx context.Context, inputs []Input, mem *account) ([]Input, err
 		}
 		errs = append(errs, l.addPath(ctx, in.Path))
 	}
-	return l.files, joinErrors(errs)
+	for _, f := range l.files {
+		if f.Reader == nil {
+			paths = append(paths, f.Path)
+		}
+	}
+	return l.files, paths, joinErrors(errs)
 }
 
 // List tells which files Open would read for these inputs.
@@ -128,7 +158,7 @@ func List(ctx context.Context, paths []string) ([]string, error) {
 	for i, p := range paths {
 		inputs[i].Path = p
 	}
-	found, err := listInputs(ctx, inputs, &account{})
+	found, err := listInputs(ctx, inputs, &account{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +198,9 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 
 // addFolder adds all Parquet files below a folder; where there are none, those of Arrow IPC.
 func (l *listing) addFolder(ctx context.Context, dir string) error {
-	files, err := filesBelow(ctx, dir, hasParquetName, l.mem)
-	if err == nil && len(files) == 0 {
-		files, err = filesBelow(ctx, dir, hasArrowName, l.mem)
+	files, err := filesBelow(ctx, dir, hasParquetName, l.mem, l.pruning)
+	if folders, _ := l.pruning.Counts(); err == nil && len(files) == 0 && folders == 0 {
+		files, err = filesBelow(ctx, dir, hasArrowName, l.mem, nil)
 	}
 	if err != nil {
 		return err
@@ -204,14 +234,14 @@ func TableError(format string) error {
 	return fmt.Errorf("an %s table, which is not supported: its folder has files that are not of the table; name the files of it that are to be read", format)
 }
 
-func filesBelow(ctx context.Context, dir string, named func(path string) bool, mem *account) ([]string, error) {
+func filesBelow(ctx context.Context, dir string, named func(path string) bool, mem *account, pruning *Pruning) ([]string, error) {
 	table := ""
 	found := func(rel string) {
 		if kind := TableFormat(dir + "/" + rel); kind != "" {
 			table = kind
 		}
 	}
-	w := walk{ctx: ctx, mem: mem}
+	w := walk{ctx: ctx, mem: mem, pruning: pruning}
 	w.file = func(rel string) bool {
 		found(rel)
 		return !isHidden(filepath.Base(rel)) && named(rel)
@@ -256,12 +286,12 @@ func (l *listing) addGlob(ctx context.Context, pattern string) error {
 	if err != nil {
 		return err
 	}
-	files, dirs, err := g.find(ctx, l.mem)
+	files, dirs, err := g.find(ctx, l.mem, l.pruning)
 	if err != nil {
 		return err
 	}
 	for _, d := range dirs {
-		below, err := filesBelow(ctx, d, hasParquetName, l.mem)
+		below, err := filesBelow(ctx, d, hasParquetName, l.mem, l.pruning)
 		if err != nil {
 			return err
 		}

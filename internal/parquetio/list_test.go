@@ -31,7 +31,7 @@ func list(t *testing.T, paths ...string) ([]string, error) {
 	for i, p := range paths {
 		inputs[i].Path = p
 	}
-	found, err := listInputs(context.Background(), inputs, &account{})
+	found, err := listInputs(context.Background(), inputs, &account{}, nil)
 	var got []string
 	for _, f := range found {
 		got = append(got, f.Path)
@@ -167,7 +167,7 @@ func TestListCancelled(t *testing.T) {
 	touch(t, "d/a.parquet")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := listInputs(ctx, []Input{{Path: "d"}}, &account{}); !errors.Is(err, context.Canceled) {
+	if _, err := listInputs(ctx, []Input{{Path: "d"}}, &account{}, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

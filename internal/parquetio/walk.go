@@ -45,12 +45,13 @@ type walk struct {
 	file  func(rel string) bool // called for regular files: take it?
 	enter func(rel string) bool // called for folders: look inside?
 
-	files []string // paths taken, unsorted until sorted
-	dirs  int
-	seen  map[fileID]bool // the folders
-	again int             // folders that were entered when they had been seen
-	ended bool            // nothing more is looked at
-	errs  []error
+	pruning *Pruning // rules out folders by their names; nil: nothing does
+	files   []string // paths taken, unsorted until sorted
+	dirs    int
+	seen    map[fileID]bool // the folders
+	again   int             // folders that were entered when they had been seen
+	ended   bool            // nothing more is looked at
+	errs    []error
 }
 
 var (
@@ -83,12 +84,37 @@ func (w *walk) visit(dir, rel string, above []fs.FileInfo) {
 	if err != nil && !(rel != "" && errors.Is(err, fs.ErrNotExist)) {
 		w.fail(dir, err)
 	}
-	for _, e := range inner {
+	pruned := w.prune(dir, inner)
+	for i, e := range inner {
 		if w.ended {
 			return
 		}
+		if pruned != nil && !pruned[i] && isFolder(joinPath(dir, e.Name()), e) {
+			continue
+		}
 		w.visitEntry(joinPath(dir, e.Name()), path.Join(rel, e.Name()), e, above)
 	}
+}
+
+// prune tells which of the folders in a folder are looked into; nil: all of them.
+func (w *walk) prune(dir string, inner []fs.DirEntry) (enter []bool) {
+	if w.pruning == nil {
+		return nil
+	}
+	names := make([]string, len(inner))
+	for i, e := range inner {
+		names[i] = e.Name()
+	}
+	return w.pruning.Enter(joinPath(dir, ""), names)
+}
+
+// isFolder reports whether an entry is a folder, or a link to one.
+func isFolder(p string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	info, err := os.Stat(p)
+	return err == nil && info.IsDir()
 }
 
 // mayEnter counts a folder, and tells whether it is looked into.

@@ -2,19 +2,14 @@ package remote
 
 import (
 	"context"
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Store is where the buckets of a scheme are, and who asks for them.
@@ -141,99 +136,4 @@ func (c *Client) advice(at string, a *http.Response) string {
 		return "; no credentials were given"
 	}
 	return ""
-}
-
-// listing is a page of an answer to ListObjectsV2.
-type listing struct {
-	XMLName  xml.Name `xml:"ListBucketResult"`
-	Contents []struct {
-		Key  string
-		Size int64
-	}
-	IsTruncated           bool
-	NextContinuationToken string
-}
-
-// maxListing bounds a page: 1000 keys, of 1 KiB each, three times that in XML.
-const maxListing = 16 << 20
-
-// List finds the keys in a store that a pattern matches, or that are below a folder and wanted;
-// sorted. A path that is no pattern and no folder (which ends with a slash) is itself.
-func (c *Client) List(ctx context.Context, at string, wanted func(key string) bool) (found []string, err error) {
-	p, _ := c.place(at)
-	folder := p.key == "" || strings.HasSuffix(p.key, "/")
-	wild := strings.IndexAny(p.key, "*?[{")
-	prefix := p.key
-	switch {
-	case p.bucket == "":
-		return nil, errors.New("names no bucket")
-	case wild >= 0:
-		if !doublestar.ValidatePattern(p.key) {
-			return nil, errors.New("not a valid pattern (an unclosed [ or {)")
-		}
-		prefix = p.key[:wild]
-		wanted = func(key string) bool { return doublestar.MatchUnvalidated(p.key, key) }
-	case !folder:
-		return []string{at}, nil
-	}
-	start := strings.TrimSuffix(at, p.key)
-	if p.key == "" && !strings.HasSuffix(at, "/") {
-		start += "/"
-	}
-	for token := ""; ; {
-		page, err := c.list(ctx, &p, at, prefix, token)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range page.Contents {
-			if wanted(o.Key) && !strings.HasSuffix(o.Key, "/") {
-				found = append(found, start+o.Key)
-			}
-		}
-		if !page.IsTruncated {
-			break
-		}
-		if token == page.NextContinuationToken {
-			return nil, errAnswer
-		}
-		token = page.NextContinuationToken
-	}
-	slices.Sort(found)
-	return found, nil
-}
-
-// list asks for a page.
-func (c *Client) list(ctx context.Context, p *place, at, prefix, token string) (page *listing, err error) {
-	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
-	if token != "" {
-		query.Set("continuation-token", token)
-	}
-	u, err := p.url("")
-	if err != nil {
-		return nil, err
-	}
-	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
-	err = c.again(ctx, func() error {
-		ctx, cancel := context.WithCancelCause(ctx)
-		r, err := p.get(ctx, u)
-		if err == nil {
-			err = p.sign(r)
-		}
-		if err != nil {
-			cancel(nil)
-			return err
-		}
-		a, err := c.do(r, at, cancel)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = a.Close() }() // all that counts was read
-		page = new(listing)
-		text, err := io.ReadAll(io.LimitReader(a, maxListing))
-		if err == nil && xml.Unmarshal(text, page) != nil {
-			err = errAnswer
-		}
-		return err
-	})
-	return page, err
 }
