@@ -76,8 +76,8 @@ func field(name, typ string) object {
 	return object{"name": name, "type": typ, "nullable": true, "metadata": object{}}
 }
 
-// add writes a file of rows, in row groups of two, and returns the action.
-func add[T any](l *lake, path string, parts object, stats string, rows ...T) object {
+// put writes a file of rows, in row groups of two, and returns its size.
+func put[T any](l *lake, path string, rows ...T) int {
 	l.t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b, parquet.MaxRowsPerRowGroup(2))
@@ -88,7 +88,14 @@ func add[T any](l *lake, path string, parts object, stats string, rows ...T) obj
 		l.t.Fatal(err)
 	}
 	l.write(path, b.Bytes())
-	a := object{"path": strings.ReplaceAll(path, "%", "%25"), "partitionValues": parts, "size": b.Len(), "modificationTime": 1, "dataChange": true}
+	return b.Len()
+}
+
+// add writes a file of rows, and returns the action.
+func add[T any](l *lake, path string, parts object, stats string, rows ...T) object {
+	l.t.Helper()
+	size := put(l, path, rows...)
+	a := object{"path": strings.ReplaceAll(path, "%", "%25"), "partitionValues": parts, "size": size, "modificationTime": 1, "dataChange": true}
 	if stats != "" {
 		a["stats"] = stats
 	}
@@ -432,7 +439,7 @@ func TestDeltaCheckpoints(t *testing.T) {
 }
 
 // What cannot be read right is an error: a file that is not there or has another size, a damaged
-// log, a feature that is not understood, a table beside other inputs or within a folder, Iceberg.
+// log, a feature that is not understood, a table beside other inputs or within a folder.
 func TestDeltaFaults(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(l *lake)
@@ -450,14 +457,10 @@ func TestDeltaFaults(t *testing.T) {
 		"gap":       {func(l *lake) { _ = os.Remove(filepath.Join(l.dir, "_delta_log/00000000000000000002.json")) }, nil, "", gagg.ErrInput, "commit 2 is not in its log"},
 		"version":   {nil, nil, "9", gagg.ErrInput, "no version 9: its latest is 4"},
 		"as-of":     {nil, nil, "yesterday", gagg.ErrUsage, "is no version"},
-		"no table":  {nil, func(string) gagg.Source { return gagg.Files("testdata/orders.parquet") }, "1", gagg.ErrUsage, "is no Delta table"},
+		"no table":  {nil, func(string) gagg.Source { return gagg.Files("testdata/orders.parquet") }, "1", gagg.ErrUsage, "is no table of Delta Lake or Iceberg"},
 		"beside":    {nil, func(dir string) gagg.Source { return gagg.Files(dir, "testdata/orders.parquet") }, "", gagg.ErrUsage, "name it alone"},
 		"within":    {nil, func(dir string) gagg.Source { return gagg.Files(filepath.Dir(dir)) }, "", gagg.ErrInput, "a Delta table, or a folder with one"},
 		"partition": {func(l *lake) { l.commit(add(l, "d.parquet", object{"year": "MMXX", "city": "x"}, "", sale{1, nil, 1})) }, nil, "", gagg.ErrInput, `d.parquet: partition column "year": damaged`},
-		"iceberg": {func(l *lake) {
-			_ = os.RemoveAll(filepath.Join(l.dir, "_delta_log"))
-			l.write("metadata/v1.metadata.json", []byte("{}"))
-		}, nil, "", gagg.ErrInput, "an Iceberg table, which is not supported"},
 	} {
 		l := sales(t)
 		if test.change != nil {
@@ -473,11 +476,15 @@ func TestDeltaFaults(t *testing.T) {
 	}
 }
 
-// A table in a bucket is read as in a folder; what the filter excludes is not asked for.
-func TestDeltaInStore(t *testing.T) {
-	l := sales(t)
-	var data atomic.Int64 // requests for data files
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// served is the folder of a table: s3://b/t in a store, and below /plain, where nothing is listed.
+type served struct {
+	*httptest.Server
+	asked atomic.Int64 // requests for Parquet files
+}
+
+func (l *lake) serve() *served {
+	s := &served{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if prefix := r.URL.Query().Get("prefix"); prefix != "" {
 			type key struct{ Key string }
 			page := struct {
@@ -494,28 +501,38 @@ func TestDeltaInStore(t *testing.T) {
 			return
 		}
 		path, ok := strings.CutPrefix(r.URL.Path, "/b/t/")
+		if !ok {
+			path, ok = strings.CutPrefix(r.URL.Path, "/plain/")
+		}
 		body, err := os.ReadFile(filepath.Join(l.dir, path))
 		if !ok || err != nil {
 			http.NotFound(w, r)
 			return
 		}
 		if strings.HasSuffix(path, ".parquet") {
-			data.Add(1)
+			s.asked.Add(1)
 		}
 		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, len(body)))
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 	}))
-	defer s.Close()
+	l.t.Cleanup(s.Close)
+	return s
+}
+
+// A table in a bucket is read as in a folder; what the filter excludes is not asked for.
+func TestDeltaInStore(t *testing.T) {
+	l := sales(t)
+	s := l.serve()
 	o := gagg.Options{Stores: map[string]gagg.Store{"s3": {Endpoint: s.URL}}}
 	for _, root := range []string{"s3://b/t", "s3://b/t/"} {
-		data.Store(0)
+		s.asked.Store(0)
 		got, _, err := l.ask(gagg.Query{From: gagg.Files(root), By: []string{"year", "city"}, OrderBy: []string{"year"}}, o)
-		if err != nil || !slices.Equal(got, []string{"2023,Zürich,2,3", "2024,Bern,2,25", "NULL,NULL,1,30"}) || data.Load() != 3 {
-			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, data.Load())
+		if err != nil || !slices.Equal(got, []string{"2023,Zürich,2,3", "2024,Bern,2,25", "NULL,NULL,1,30"}) || s.asked.Load() != 3 {
+			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, s.asked.Load())
 		}
-		data.Store(0)
-		if got, _, err := l.ask(gagg.Query{From: gagg.Files(root), Where: "year = 2023"}, o); err != nil || !slices.Equal(got, []string{"2,3"}) || data.Load() != 2 { // a NULL is ruled out by no bounds
-			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, data.Load())
+		s.asked.Store(0)
+		if got, _, err := l.ask(gagg.Query{From: gagg.Files(root), Where: "year = 2023"}, o); err != nil || !slices.Equal(got, []string{"2,3"}) || s.asked.Load() != 2 { // a NULL is ruled out by no bounds
+			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, s.asked.Load())
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

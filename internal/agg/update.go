@@ -142,7 +142,6 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 	if v.rows == 0 {
 		return
 	}
-	t.forgetAligned()
 	for i := range l.slots {
 		s := &l.slots[i]
 		if s.set != set || l.reduce(t, s, group, row, v) {
@@ -155,10 +154,6 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 		if v.gids == nil {
 			v.gids = t.scratch.repeat(group, v.rows)
 		}
-		if s.fixed.aligned {
-			l.updateAligned(t, l.slots[i:i+1], v)
-			continue
-		}
 		l.update(t, s, v)
 	}
 }
@@ -167,17 +162,12 @@ func (l *Layout) updateSlots(t *Table, set int, v *view) {
 	if v.rows == 0 {
 		return
 	}
-	t.forgetAligned()
 	for i := 0; i < len(l.slots); i++ {
 		switch s := &l.slots[i]; {
 		case s.set != set:
 		case s.fused:
 			l.updateCorr(t, i, v)
 			i += corrSlots - 1
-		case s.fixed.aligned:
-			n := l.alignedSlots(i)
-			l.updateAligned(t, l.slots[i:i+n], v)
-			i += n - 1
 		default:
 			l.update(t, s, v)
 		}

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"math/bits"
-	"slices"
 	"strings"
 
 	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/lake"
 )
 
 // This file reads deletion vectors: the rows of a file that are deleted, as a 64-bit Roaring bitmap
@@ -32,64 +31,36 @@ type vector struct {
 	Cardinality    int64
 }
 
-// Rows is numbers of rows.
-type Rows struct {
-	keys  []uint64 // the rows of bits[i] are those from keys[i] << 16 on
-	bits  [][blockWords]uint64
-	count int64
-}
-
 const (
-	blockWords = 1 << 16 / 64
-	blockBytes = 8 * blockWords
-
 	vectorMagic = 1681511377
 	maxVector   = 1 << 30
 	arrayMost   = 4096 // values of a container that is a list
 	noRuns      = 12346
 	withRuns    = 12347
-	offsetsFrom = 4 // containers with runs that have offsets
+	offsetsFrom = 4                   // containers with runs that have offsets
+	maxTake     = 8 * lake.BlockWords // bytes that are taken at once
 )
 
-// Left appends to sel which of n rows from first on are not among r, counted from first.
-func (r *Rows) Left(first int64, n int, sel []int32) []int32 {
-	for i := 0; i < n; {
-		row := uint64(first) + uint64(i)
-		end := min(n, i+int(1<<16-row&(1<<16-1)))
-		at, there := slices.BinarySearch(r.keys, row>>16)
-		for ; i < end; i++ {
-			low := (uint64(first) + uint64(i)) & (1<<16 - 1)
-			if !there || r.bits[at][low/64]>>(low%64)&1 == 0 {
-				sel = append(sel, int32(i))
-			}
-		}
-	}
-	return sel
-}
-
-// ReadDeleted reads which rows of a file are deleted.
-func (f *File) ReadDeleted(ctx context.Context, store Store, from budget.Lender) error {
-	v := f.vector
-	if v == nil {
-		return nil
-	}
+// deleted reads which rows a vector says are deleted; memory is drawn from a lender.
+func (v *vector) deleted(ctx context.Context, store lake.Store, from budget.Lender) (*lake.Rows, error) {
 	data, err := v.read(ctx, store)
-	if err == nil {
-		f.Deleted, err = parseRows(data, budget.Or(from))
-	}
-	if err == nil && f.Deleted.count != v.Cardinality {
-		err = fmt.Errorf("damaged: %d rows are deleted, where the log says %d", f.Deleted.count, v.Cardinality)
-	}
 	if err != nil {
-		return fmt.Errorf("%s: deletion vector: %w", f.Path, err)
+		return nil, err
 	}
-	return nil
+	rows, err := parseRows(data, from)
+	if err != nil {
+		return nil, err
+	}
+	if n := rows.Count(); n != v.Cardinality {
+		return nil, fmt.Errorf("damaged: %d rows are deleted, where the log says %d", n, v.Cardinality)
+	}
+	return rows, nil
 }
 
 // uuidText is how many characters of base 85 a UUID takes.
 const uuidText = 20
 
-func (v *vector) read(ctx context.Context, store Store) ([]byte, error) {
+func (v *vector) read(ctx context.Context, store lake.Store) ([]byte, error) {
 	if v.SizeInBytes < 0 || v.SizeInBytes > maxVector || v.Offset < 0 {
 		return nil, fmt.Errorf("damaged: %d bytes at %d", v.SizeInBytes, v.Offset)
 	}
@@ -170,7 +141,7 @@ type bytesLeft struct {
 
 func (b *bytesLeft) take(n int) []byte {
 	if b.short = b.short || n > len(b.data); b.short {
-		return make([]byte, min(n, blockBytes))
+		return make([]byte, min(n, maxTake))
 	}
 	out := b.data[:n]
 	b.data = b.data[n:]
@@ -184,25 +155,32 @@ func (b *bytesLeft) u64() uint64 { return binary.LittleEndian.Uint64(b.take(8)) 
 var errRows = errors.New("damaged: no Roaring bitmap")
 
 // parseRows reads a vector; memory is drawn from a lender.
-func parseRows(data []byte, from budget.Lender) (*Rows, error) {
+func parseRows(data []byte, from budget.Lender) (*lake.Rows, error) {
 	b := bytesLeft{data: data}
 	if b.u32() != vectorMagic {
 		return nil, errors.New("damaged, or of another format: it begins otherwise")
 	}
-	r := &Rows{}
+	r := roaring{rows: &lake.Rows{}, last: -1, from: from}
 	for n := b.u64(); n > 0 && !b.short; n-- {
-		if err := r.parse(&b, uint64(b.u32())<<16, from); err != nil {
+		if err := r.parse(&b, uint64(b.u32())<<16); err != nil {
 			return nil, err
 		}
 	}
-	if b.short || !slices.IsSorted(r.keys) || len(slices.Compact(slices.Clone(r.keys))) != len(r.keys) {
+	if b.short {
 		return nil, errRows
 	}
-	return r, nil
+	return r.rows, nil
+}
+
+// roaring is a bitmap that is read.
+type roaring struct {
+	rows *lake.Rows
+	last int64 // the key of the container before: keys ascend
+	from budget.Lender
 }
 
 // parse reads a bitmap of 32-bit numbers; high is the key of its first container.
-func (r *Rows) parse(b *bytesLeft, high uint64, from budget.Lender) error {
+func (r *roaring) parse(b *bytesLeft, high uint64) error {
 	cookie := b.u32()
 	n, runs := 0, []byte(nil)
 	switch {
@@ -223,17 +201,21 @@ func (r *Rows) parse(b *bytesLeft, high uint64, from budget.Lender) error {
 	}
 	for i := 0; i < n && !b.short; i++ {
 		key, count := binary.LittleEndian.Uint16(heads[4*i:]), int(binary.LittleEndian.Uint16(heads[4*i+2:]))+1
-		if err := from.Draw(blockBytes); err != nil {
+		whole := high | uint64(key)
+		if int64(whole) <= r.last {
+			return errRows
+		}
+		r.last = int64(whole)
+		block, err := r.rows.Block(whole, r.from)
+		if err != nil {
 			return err
 		}
-		r.keys, r.bits = append(r.keys, high|uint64(key)), append(r.bits, [blockWords]uint64{})
-		block := &r.bits[len(r.bits)-1]
 		switch {
 		case runs != nil && runs[i/8]>>(i%8)&1 != 0:
 			for k := b.u16(); k > 0 && !b.short; k-- {
 				start := b.u16()
 				for end := start + b.u16(); start <= end && start < 1<<16; start++ {
-					block[start/64] |= 1 << (start % 64)
+					block.Set(uint64(start))
 				}
 			}
 		case count > arrayMost:
@@ -242,12 +224,8 @@ func (r *Rows) parse(b *bytesLeft, high uint64, from budget.Lender) error {
 			}
 		default:
 			for range count {
-				x := b.u16()
-				block[x/64] |= 1 << (x % 64)
+				block.Set(uint64(b.u16()))
 			}
-		}
-		for _, w := range block {
-			r.count += int64(bits.OnesCount64(w))
 		}
 	}
 	return nil

@@ -31,37 +31,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/lake"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // LogFolder is the folder of the log in that of the table.
 const LogFolder = "_delta_log"
-
-// Store has the files of a table. Paths are relative to its folder.
-type Store interface {
-	// Log lists the names of the files in LogFolder.
-	Log(ctx context.Context) ([]string, error)
-	// Open opens a file, or one at an absolute path or URL.
-	Open(ctx context.Context, path string) (in parquetio.Input, done func(), err error)
-}
-
-// Table is a table at a version.
-type Table struct {
-	Version int64
-	Fields  []Field
-	Files   []File // by path
-}
-
-// File is a file of a table.
-type File struct {
-	Path    string // relative to the table's folder, or absolute
-	Size    int64
-	Stats   string         // JSON; "": none
-	Values  []column.Value // by field: those of partition columns
-	Deleted *Rows          // nil: none are
-	vector  *vector
-}
 
 // add is an action.
 type add struct {
@@ -131,7 +108,7 @@ func (p *protocol) check() error {
 // replay is the state of a table as its log is read.
 type replay struct {
 	ctx      context.Context
-	store    Store
+	store    lake.Store
 	limits   parquetio.Limits
 	protocol *protocol
 	metadata *metadata
@@ -139,13 +116,9 @@ type replay struct {
 	sidecars []string
 }
 
-// Read reads a version of the table in a store; -1: the latest. Memory is drawn from the budget of
-// limits, which the caller gives back as a whole.
-func Read(ctx context.Context, store Store, version int64, limits parquetio.Limits) (*Table, error) {
-	names, err := store.Log(ctx)
-	if err != nil {
-		return nil, err
-	}
+// Read reads a version of the table in a store, whose LogFolder has files of these names; -1: the
+// latest. Memory is drawn from the budget of limits, which the caller gives back as a whole.
+func Read(ctx context.Context, store lake.Store, names []string, version int64, limits parquetio.Limits, excludes lake.Excludes) (*lake.Table, error) {
 	l, err := choose(names, version)
 	if err != nil {
 		return nil, err
@@ -165,37 +138,60 @@ func Read(ctx context.Context, store Store, version int64, limits parquetio.Limi
 	if err := r.protocol.check(); err != nil {
 		return nil, err
 	}
-	t := &Table{Version: l.version}
+	return r.table(excludes)
+}
+
+// table is the table that the log has come to.
+func (r *replay) table(excludes lake.Excludes) (*lake.Table, error) {
+	t := &lake.Table{}
 	var parts []int
-	if t.Fields, parts, err = fields(r.metadata); err != nil {
+	var err error
+	if t.Schema.Fields, parts, err = fields(r.metadata); err != nil {
 		return nil, err
 	}
+	filter := excludes.Filter(t.Schema.Fields)
 	for _, a := range r.files {
-		f, err := t.file(a, parts)
+		f, err := r.tableFile(t.Schema.Fields, a, parts)
 		if err != nil {
 			return nil, err
 		}
+		if filter.Active() {
+			if s := statsOf(t.Schema.Fields, &f, a.Stats); filter.Excludes(s.of) {
+				filter.Leave(1, s.rows, f.Size)
+				continue
+			}
+		}
 		t.Files = append(t.Files, f)
 	}
-	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(t.Files, func(a, b lake.File) int { return strings.Compare(a.Path, b.Path) })
+	t.Left = filter.Left
 	return t, nil
 }
 
-// file is a file of the table.
-func (t *Table) file(a *add, parts []int) (f File, err error) {
-	f = File{Size: a.Size, Stats: a.Stats, vector: a.DeletionVector, Values: make([]column.Value, len(t.Fields))}
+// tableFile is a file of the table.
+func (r *replay) tableFile(fields []Field, a *add, parts []int) (f lake.File, err error) {
+	f = lake.File{Size: a.Size, Values: make([]column.Value, len(fields))}
 	if f.Path, err = url.PathUnescape(a.Path); err != nil {
 		return f, fmt.Errorf("damaged: a file of the Delta log is called %q", a.Path)
 	}
 	if f.Size <= 0 {
 		return f, fmt.Errorf("damaged: the Delta log says that %s has %d bytes", f.Path, f.Size)
 	}
+	if v := a.DeletionVector; v != nil {
+		f.ReadDeleted = func(ctx context.Context) (*lake.Rows, error) {
+			rows, err := v.deleted(ctx, r.store, budget.Or(r.limits.Budget))
+			if err != nil {
+				err = fmt.Errorf("%s: deletion vector: %w", f.Path, err)
+			}
+			return rows, err
+		}
+	}
 	for _, i := range parts {
-		text := a.PartitionValues[t.Fields[i].Stored[0]]
-		v := column.Value{Type: t.Fields[i].Type, Null: true}
+		text := a.PartitionValues[fields[i].Stored[0]]
+		v := column.Value{Type: fields[i].Type, Null: true}
 		if text != nil && *text != "" {
-			if v, err = partitionValue(*text, t.Fields[i].Type); err != nil {
-				return f, fmt.Errorf("%s: partition column %q: %w", f.Path, t.Fields[i].Path[0], err)
+			if v, err = partitionValue(*text, fields[i].Type); err != nil {
+				return f, fmt.Errorf("%s: partition column %q: %w", f.Path, fields[i].Path[0], err)
 			}
 		}
 		f.Values[i] = v

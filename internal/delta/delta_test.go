@@ -10,6 +10,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/lake"
 )
 
 func commit(v int) string { return "0000000000000000000" + string(rune('0'+v)) + ".json" }
@@ -75,7 +76,7 @@ func TestRows(t *testing.T) {
 	// a bitmap of the even numbers below 10000
 	bitmap = le.AppendUint16(le.AppendUint16(le.AppendUint32(le.AppendUint32(nil, noRuns), 1), 0), 4999)
 	bitmap = append(bitmap, make([]byte, 4)...)
-	for i := range blockWords {
+	for i := range lake.BlockWords {
 		w := uint64(0)
 		for b := range 64 {
 			if n := i*64 + b; n < 10000 && n%2 == 0 {
@@ -95,7 +96,7 @@ func TestRows(t *testing.T) {
 	}
 	memory := budget.New(budget.Memory, 0)
 	r, err := parseRows(data, memory)
-	if err != nil || r.count != 2+5000+4 || memory.Reserved() != 4*blockBytes {
+	if err != nil || r.Count() != 2+5000+4 || memory.Reserved() != 4*lake.BlockRows/8 {
 		t.Fatal(r, err)
 	}
 	for _, test := range []struct {
@@ -124,7 +125,7 @@ func TestRows(t *testing.T) {
 		other[n] ^= 0x55
 		_, _ = parseRows(other, budget.Or(nil))
 	}
-	tight := budget.New(budget.Memory, blockBytes)
+	tight := budget.New(budget.Memory, lake.BlockRows/8)
 	if _, err := parseRows(data, tight); budget.Refusal(err, budget.Memory) == nil {
 		t.Errorf("%v where memory is short", err)
 	}

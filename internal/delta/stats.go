@@ -5,38 +5,39 @@ import (
 	"encoding/json"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/lake"
 )
 
-// Stats is what the log says of the values of a file.
-type Stats struct {
-	Rows     int64 // -1: nothing
+// stats is what the log says of the values of a file.
+type stats struct {
+	rows     int64 // -1: nothing
 	min, max map[string]json.RawMessage
-	file     *File
+	values   []column.Value // by field: those of partition columns
 	fields   []Field
 }
 
-// Bounds makes what the log says of a file fit for tests.
-func (t *Table) Bounds(f *File) Stats {
-	s := Stats{Rows: -1, file: f, fields: t.Fields}
+// statsOf makes what the log says of a file fit for tests.
+func statsOf(fields []Field, f *lake.File, text string) stats {
+	s := stats{rows: -1, values: f.Values, fields: fields}
 	var all struct {
 		NumRecords *int64
 		MinValues  map[string]json.RawMessage
 		MaxValues  map[string]json.RawMessage
 	}
-	if json.Unmarshal([]byte(f.Stats), &all) != nil {
+	if json.Unmarshal([]byte(text), &all) != nil {
 		return s
 	}
 	if s.min, s.max = all.MinValues, all.MaxValues; all.NumRecords != nil {
-		s.Rows = *all.NumRecords
+		s.rows = *all.NumRecords
 	}
 	return s
 }
 
-// Of is what is known of a field. What is missing, or not certain, is left out.
-func (s *Stats) Of(i int) column.Bounds {
-	f, b := &s.fields[i], column.Bounds{Rows: max(s.Rows, 0), Nulls: -1}
+// of is what is known of a field. What is missing, or not certain, is left out.
+func (s *stats) of(i int) column.Bounds {
+	f, b := &s.fields[i], column.Bounds{Rows: max(s.rows, 0), Nulls: -1}
 	if f.Constant {
-		v := s.file.Values[i]
+		v := s.values[i]
 		b.HasMin, b.HasMax, b.Min, b.Max = !v.Null, !v.Null, v, v
 		if v.Null { // no row has a value: no bound would say so
 			b.Nulls = b.Rows

@@ -34,7 +34,7 @@ type Options struct {
 	UnionByName   bool
 	NoGPUDecoding bool
 	NoPruning     bool
-	AsOf          string // the version of a Delta table; "": the latest
+	AsOf          string // the version of a table of Delta Lake or Iceberg; "": the latest
 	Deterministic bool
 	Observe       func(Progress) // nil: nobody is told
 	Logger        *slog.Logger

@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/filepool"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -30,12 +31,12 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 		return openPipe(ctx, s[0], s[0], opened(s[0]), o, from)
 	}
 	w := &web{ctx: ctx, o: o, from: from}
-	root, isDelta, err := s.deltaFolder(w)
+	table, err := s.table(w)
 	if err != nil {
 		return nil, err
 	}
-	if isDelta {
-		in, err := w.openDelta(root)
+	if table != nil {
+		in, err := table.open()
 		if err != nil {
 			w.rest()
 			return nil, err
@@ -122,7 +123,7 @@ func (s fileSource) inputs(w *web) ([]parquetio.Input, error) {
 	for n, i := range pipes {
 		wait.Go(func() { inputs[i], errs[n] = w.keepPipe(inputs[i].Path) })
 	}
-	errs[len(pipes)] = all(len(far), func(n int) (err error) {
+	errs[len(pipes)] = filepool.Each(len(far), func(n int) (err error) {
 		inputs[far[n]], err = w.open(s[far[n]])
 		return err
 	})

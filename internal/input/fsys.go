@@ -42,7 +42,7 @@ func (s *fsSource) Open(ctx context.Context, o Options, from budget.Lender) (_ I
 		}
 	}()
 	inputs := make([]parquetio.Input, len(names))
-	if err := all(len(names), func(i int) (err error) {
+	if err := filepool.Each(len(names), func(i int) (err error) {
 		inputs[i], err = s.open(ctx, names[i], pool, o, from)
 		return err
 	}); err != nil {

@@ -26,7 +26,7 @@ type Options struct {
 	UnionByName bool // a column that a file lacks is NULL
 	BatchRows   int  // the most rows of a batch; 0: chosen
 
-	AsOf string // the version of a Delta table; "": the latest
+	AsOf string // the version of a table of Delta Lake or Iceberg; "": the latest
 	// Excludes makes a test of what the query rules out before files are opened, by bounds of the
 	// columns by their place in the schema; its answer may be nil. nil: nothing is.
 	Excludes func(query.Columns) func(bounds func(i int) column.Bounds) bool

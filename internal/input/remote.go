@@ -2,7 +2,6 @@ package input
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,9 +12,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/internal/remote"
 )
-
-// opening is how many objects are opened at once.
-const opening = 16
 
 // isHTTP reports whether a path is a URL that is asked for by HTTP.
 func isHTTP(path string) bool {
@@ -209,20 +205,4 @@ func (r *remoteInput) Close() error {
 	err := r.Input.Close()
 	r.web.rest()
 	return err
-}
-
-// all calls do for so many numbers, several at a time, and joins the errors.
-func all(n int, do func(i int) error) error {
-	errs := make([]error, n)
-	slots := make(chan struct{}, opening)
-	var wait sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		wait.Go(func() {
-			errs[i] = do(i)
-			<-slots
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
 }

@@ -72,8 +72,10 @@ var allowed = map[string][]string{
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
 	"internal/device":  {"internal/cuda"},
-	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
-	"internal/delta":   {"internal/column", "internal/parquetio"},
+	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/iceberg", "internal/lake", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
+	"internal/delta":   {"internal/column", "internal/lake", "internal/parquetio"},
+	"internal/iceberg": {"internal/column", "internal/filepool", "internal/lake", "internal/parquetio"},
+	"internal/lake":    {"internal/column", "internal/parquetio"},
 	"internal/remote":  {},
 	"internal/arrowio": {},
 
@@ -204,6 +206,17 @@ func TestParquetLibraryStaysBehindItsFence(t *testing.T) {
 		for _, imp := range p.Imports {
 			if strings.HasPrefix(imp, "github.com/parquet-go/parquet-go") && !slices.Contains(parquetImporters, p.dir()) {
 				t.Errorf("%s imports %s; only %v may", p.dir(), imp, parquetImporters)
+			}
+		}
+	}
+}
+
+// The package that meets files of Avro, whose library may panic too.
+func TestAvroLibraryStaysBehindItsFence(t *testing.T) {
+	for _, p := range module(t) {
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/twmb/avro") && p.dir() != "internal/iceberg" {
+				t.Errorf("%s imports %s; only internal/iceberg may", p.dir(), imp)
 			}
 		}
 	}

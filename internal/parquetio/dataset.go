@@ -199,8 +199,8 @@ func (d *Dataset) unify() error {
 		f.first = d.rows
 		d.rows += f.rows
 		if d.opt.Table != nil {
-			if d.opt.Table.ByID && !hasIDs(f.leaves) {
-				return fileError(f.name, "its columns have no field ids, by which the table finds them; not supported")
+			if err := d.table.identify(f.leaves); err != nil {
+				return &Error{File: f.name, RowGroup: -1, Err: err}
 			}
 			d.table.adapt(f.leaves)
 		}

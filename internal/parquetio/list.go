@@ -228,10 +228,15 @@ func TableFormat(path string) string {
 
 // TableError says that a folder cannot be read as one of files.
 func TableError(format string) error {
-	if format == "Delta" {
-		return errors.New("a Delta table, or a folder with one, whose files are not all of the table: name the folder of the table alone")
+	return fmt.Errorf("%s table, or a folder with one, whose files are not all of the table: name the folder of the table alone", WithArticle(format))
+}
+
+// WithArticle is the name of a format of tables behind its article.
+func WithArticle(format string) string {
+	if strings.HasPrefix(format, "I") {
+		return "an " + format
 	}
-	return fmt.Errorf("an %s table, which is not supported: its folder has files that are not of the table; name the files of it that are to be read", format)
+	return "a " + format
 }
 
 func filesBelow(ctx context.Context, dir string, named func(path string) bool, mem *account, pruning *Pruning) ([]string, error) {

@@ -1,6 +1,7 @@
 package parquetio
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ type TableSchema struct {
 	Fields []TableField
 	// ByID finds the columns of a file by the field ids in its schema, not by name.
 	ByID bool
+	// IDsOf is the field ids of a column by its path, in files whose schema has none; its answer
+	// nil: the table has no such column. nil: such files cannot be read.
+	IDsOf func(path []string) []int32
 }
 
 // TableField is a column of a table.
@@ -70,8 +74,25 @@ func (t *table) declaredColumn(l *leaf) int {
 	return c
 }
 
+const uuidBytes = 16
+
+// identify gives the leaves of a file ids, if the table finds columns by them and the file has
+// none.
+func (t *table) identify(leaves []leaf) error {
+	switch {
+	case !t.declared.ByID || slices.ContainsFunc(leaves, func(l leaf) bool { return l.ids != nil }):
+		return nil
+	case t.declared.IDsOf == nil:
+		return errors.New("its columns have no field ids, by which the table finds them, and the table does not say what their names stand for; not supported")
+	}
+	for i := range leaves {
+		leaves[i].ids = t.declared.IDsOf(leaves[i].path)
+	}
+	return nil
+}
+
 // adapt gives leaves types that files cannot say: INT96 and old annotations leave it open whether
-// timestamps are of UTC, and some writers leave texts without an annotation.
+// times are of UTC, and some writers leave texts and UUIDs without an annotation.
 func (t *table) adapt(leaves []leaf) {
 	for i := range leaves {
 		l := &leaves[i]
@@ -81,8 +102,10 @@ func (t *table) adapt(leaves []leaf) {
 		}
 		want := t.cols[c].typ
 		switch {
-		case l.typ.Kind == column.Timestamp && want.Kind == column.Timestamp:
+		case l.typ.Kind == want.Kind && (want.Kind == column.Timestamp || want.Kind == column.Time):
 			l.typ.UTC = want.UTC
+		case l.typ.Kind == column.FixedBinary && l.length == uuidBytes && want.Kind == column.UUID:
+			l.typ = want
 		case l.typ.Kind == column.Binary && want.Kind == column.String && l.physical == format.ByteArray:
 			l.typ = want
 		}
@@ -119,9 +142,4 @@ func tableConstants(s *TableSchema, files []Input) []hiveColumn {
 		}
 	}
 	return cols
-}
-
-// hasIDs reports whether the columns of a file have field ids.
-func hasIDs(leaves []leaf) bool {
-	return slices.ContainsFunc(leaves, func(l leaf) bool { return l.ids != nil })
 }
