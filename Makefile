@@ -323,7 +323,7 @@ bench-scaling: bench/peers/node_modules
 
 .PHONY: build/real
 build/real: bench/peers/node_modules
-	$(call packed,cmd/gagg bench/peers bench/hits bench/lineitem)
+	$(call packed,cmd/gagg bench/peers bench/peers/library bench/hits bench/lineitem)
 
 # packed builds programs that run elsewhere, without Go or Node, beside DuckDB's library.
 define packed
@@ -380,6 +380,13 @@ bench-endtoend: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) build -o build/library ./bench/peers/library
 	$(GO) run ./bench/peers -devices $(DEVICES) -open $(OPEN) -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
+
+# The same for the questions of ClickBench and TPC-H, with what ran where.
+.PHONY: bench-devices
+bench-devices: bench/peers/node_modules
+	$(GO) build -o build/gagg ./cmd/gagg
+	$(GO) build -o build/library ./bench/peers/library
+	$(GO) run ./bench/peers -set $(SETS) -devices $(DEVICES) -open $(OPEN) -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
 
 .PHONY: build/endtoend
 build/endtoend: bench/peers/node_modules

@@ -62,9 +62,8 @@ func (l library) run(_ context.Context, q question) (spent, error) {
 	return l.peer.run(q)
 }
 
-func (l library) write(_ context.Context, _ question, path string) error {
-	_, err := l.do(request{Write: path})
-	return err
+func (l library) write(_ context.Context, q question, path string) error {
+	return l.writeAnswer(q, path)
 }
 
 func (library) stays() bool { return true }

@@ -21,7 +21,8 @@ type endReport struct {
 // endResult is the line of one question.
 type endResult struct {
 	result
-	Did map[string]json.RawMessage `json:"did"` // what gagg's --stats says of the last run
+	Typed string                     `json:"typed,omitempty"` // a real query, for gagg
+	Did   map[string]json.RawMessage `json:"did"`             // what gagg's --stats says of the last run
 }
 
 // faster is how many times faster than DuckDB a contender is; 0: not known.
@@ -33,31 +34,78 @@ func (r endResult) faster(name string) float64 {
 	return other / own
 }
 
-// heavy is the questions of many groups; their geometric mean is what counts.
+// heavy is db-benchmark's questions of many groups; their geometric mean is what counts.
 var heavy = []string{"q3", "q5", "q7", "q10"}
 
-// mean is the geometric mean of how many times faster a contender is on the
-// heavy questions; 0 where one is missing.
-func (r *endReport) mean(name string) float64 {
-	var ratios []float64
-	for _, line := range r.Results {
-		if f := line.faster(name); f > 0 && slices.Contains(heavy, line.Question) {
-			ratios = append(ratios, f)
+// longFrom is how many seconds a real query takes DuckDB that a device may help.
+const longFrom = .2
+
+// pool is questions of which there is a geometric mean.
+type pool struct {
+	label string
+	least int // questions
+	has   func(endResult) bool
+}
+
+// pools is the means of a report. A mean of some of the heavy questions would flatter.
+func (r *endReport) pools() []pool {
+	if r.kind() == "devices" {
+		return []pool{
+			{"all", 1, func(endResult) bool { return true }},
+			{fmt.Sprintf("of %.1f s or more in DuckDB", longFrom), 1, func(l endResult) bool { return l.Cells["duckdb"].median() >= longFrom }},
 		}
 	}
-	if len(ratios) < len(heavy) {
+	return []pool{{strings.Join(heavy, " "), len(heavy), func(l endResult) bool { return slices.Contains(heavy, l.Question) }}}
+}
+
+// mean is the geometric mean of how many times faster a contender is on the questions of a pool; 0
+// where one is missing.
+func (r *endReport) mean(p pool, name string) float64 {
+	var ratios []float64
+	for _, line := range r.Results {
+		if !p.has(line) {
+			continue
+		}
+		f := line.faster(name)
+		if f == 0 {
+			return 0
+		}
+		ratios = append(ratios, f)
+	}
+	if len(ratios) < p.least {
 		return 0
 	}
 	return geometricMean(ratios)
 }
 
-// markdown writes the table: medians, and how many times faster than DuckDB.
+// kind is the name of the result files: devices if a question is a real query.
+func (r *endReport) kind() string {
+	if slices.ContainsFunc(r.Results, func(l endResult) bool { return l.Typed != "" }) {
+		return "devices"
+	}
+	return "endtoend"
+}
+
+// telling is the contenders that may have run on a device, and have told.
+func (r *endReport) telling() []string {
+	return slices.DeleteFunc(slices.Clone(r.Names), func(name string) bool {
+		told := func(l endResult) bool { return whereRan(l.Did[name]) != "" }
+		return name == "gagg cpu" || !slices.ContainsFunc(r.Results, told)
+	})
+}
+
+// markdown writes the table: medians, how many times faster than DuckDB, and what ran where.
 func (r *endReport) markdown(w io.Writer) {
 	fmt.Fprintf(w, "# End to end, %d rows\n\n%s, driver %s; %s, %d cores, %s; %s; %s, DuckDB %s; commit %s, %s\n",
 		r.Rows, r.Machine.GPU, r.Machine.Driver, r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.Go,
 		r.Versions["gagg"], r.Versions["duckdb"], r.Commit, r.Date)
 	fmt.Fprintf(w, "seconds, medians of %d rounds of all in turns; `peers %s`\n\n", r.Rounds, r.Command)
-	fmt.Fprintf(w, "| | %s | %s |\n|---|%s\n", strings.Join(r.Names, " | "), strings.Join(r.ratioNames(), " | "), strings.Repeat("---:|", 2*len(r.Names)-1))
+	tell := r.telling()
+	fmt.Fprintf(w, "| | %s | %s |", strings.Join(r.Names, " | "), strings.Join(r.ratioNames(), " | "))
+	for _, name := range tell {
+		fmt.Fprintf(w, " where %s ran |", name)
+	}
+	fmt.Fprintf(w, "\n|---|%s%s\n", strings.Repeat("---:|", 2*len(r.Names)-1), strings.Repeat("---|", len(tell)))
 	for _, line := range r.Results {
 		fmt.Fprintf(w, "| %s |", line.Question)
 		for _, name := range r.Names {
@@ -66,14 +114,28 @@ func (r *endReport) markdown(w io.Writer) {
 		for _, name := range r.Names[1:] {
 			fmt.Fprintf(w, " %s |", orDash("%.2f", line.faster(name)))
 		}
+		for _, name := range tell {
+			fmt.Fprintf(w, " %s |", whereRan(line.Did[name]))
+		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "| %s, geometric mean |%s", strings.Join(heavy, " "), strings.Repeat(" |", len(r.Names)))
-	for _, name := range r.Names[1:] {
-		fmt.Fprintf(w, " %s |", orDash("%.2f", r.mean(name)))
+	for _, p := range r.pools() {
+		fmt.Fprintf(w, "| %s, geometric mean |%s", p.label, strings.Repeat(" |", len(r.Names)))
+		for _, name := range r.Names[1:] {
+			fmt.Fprintf(w, " %s |", orDash("%.2f", r.mean(p, name)))
+		}
+		fmt.Fprintf(w, "%s\n", strings.Repeat(" |", len(tell)))
 	}
-	fmt.Fprint(w, "\n\n")
+	fmt.Fprintln(w)
 	r.notes(w)
+	for _, line := range r.Results {
+		if line.Typed != "" {
+			fmt.Fprintf(w, "\n    %s: %s", line.Question, line.Typed)
+		}
+	}
+	if r.kind() == "devices" {
+		fmt.Fprintln(w)
+	}
 }
 
 func (r *endReport) ratioNames() []string {

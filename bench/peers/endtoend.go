@@ -30,12 +30,7 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
-	e := endToEnd{settings: s, file: s.file, dir: dir}
-	if e.file == "" {
-		if e.file, err = e.makeData(ctx); err != nil {
-			return err
-		}
-	}
+	e := endToEnd{settings: s, dir: dir}
 	r := endReport{setting: at, Rounds: s.rounds, Unchecked: splitList(s.unchecked), Dropped: splitList(s.dropped)}
 	for _, q := range asked {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql("gagg"))
@@ -45,7 +40,7 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 		}
 		r.Names = names
 		r.Results = append(r.Results, line)
-		if err := r.setting.saveReport(&r, s.results, cmp.Or(s.name, "endtoend")); err != nil {
+		if err := r.setting.saveReport(&r, s.results, cmp.Or(s.name, r.kind())); err != nil {
 			return err
 		}
 	}
@@ -55,6 +50,9 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 
 // answer measures one question.
 func (e *endToEnd) answer(ctx context.Context, q question, b bench) (line endResult, names []string, err error) {
+	if e.file, err = e.dataOf(ctx, q); err != nil {
+		return line, nil, err
+	}
 	all, err := e.contenders(ctx, b)
 	for _, c := range all {
 		defer c.stop()
@@ -70,6 +68,9 @@ func (e *endToEnd) answer(ctx context.Context, q question, b bench) (line endRes
 	b.versions["duckdb"] = facts.Version
 	cells := interleaved(ctx, all, q, e.rounds, e.cold)
 	line = endResult{result: result{q.name, q.sql("gagg"), cells}, Did: map[string]json.RawMessage{}}
+	if q.real != nil {
+		line.Typed = q.real.command(q.data + ".parquet")
+	}
 	for _, c := range all {
 		if w, ok := c.(whole); ok && cells[c.name()].Failed == "" {
 			if line.Did[c.name()], err = os.ReadFile(w.stats); err != nil {
@@ -78,9 +79,18 @@ func (e *endToEnd) answer(ctx context.Context, q question, b bench) (line endRes
 		}
 	}
 	if !slices.Contains(splitList(e.unchecked), q.name) {
-		err = fingerprints(ctx, all, q, cells, filepath.Join(e.dir, "answer.parquet"))
+		err = fingerprints(ctx, all, q.settled(), cells, filepath.Join(e.dir, "answer.parquet"))
 	}
 	return line, names, err
+}
+
+// dataOf is the file that a question is asked of: a real one its table's, the others one that
+// DuckDB makes.
+func (e *endToEnd) dataOf(ctx context.Context, q question) (string, error) {
+	if e.settings.file != "" || q.real != nil {
+		return dataFor(e.settings, q)
+	}
+	return e.makeData(ctx)
 }
 
 // contenders are DuckDB, gagg as whole processes, and its library, in this

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func TestEndReport(t *testing.T) {
 			"duckdb": at(8), "gagg cpu": at(4), "gagg gpu": at(2), "gagg auto": at(2 + float64(i)/10),
 		}}})
 	}
-	if got := r.mean("gagg gpu"); got < 3.99 || got > 4.01 {
+	if got := r.mean(r.pools()[0], "gagg gpu"); got < 3.99 || got > 4.01 {
 		t.Errorf("the mean is %v, want 4", got)
 	}
 	r.Results[4].Cells["gagg gpu"].Differs = "other keys"
@@ -90,8 +91,73 @@ func TestEndReport(t *testing.T) {
 		t.Error("auto is told of within its margin")
 	}
 	r.Results[1].Cells["gagg gpu"].Failed = "no device"
-	if got := r.mean("gagg gpu"); got != 0 {
+	if got := r.mean(r.pools()[0], "gagg gpu"); got != 0 {
 		t.Errorf("the mean without q3 is %v", got)
+	}
+}
+
+// The table of real queries has what ran where, a mean of all, one of those that take DuckDB long,
+// and the commands.
+func TestDevicesReport(t *testing.T) {
+	at := func(seconds float64) *cell { return &cell{Seconds: []float64{seconds}} }
+	r := endReport{Names: []string{"duckdb", "gagg cpu", "gagg gpu", "library gpu"}, Rounds: 3, Results: []endResult{
+		{
+			result: result{Question: "c16", Cells: map[string]*cell{"duckdb": at(.4), "gagg cpu": at(.2), "gagg gpu": at(.1), "library gpu": at(.05)}},
+			Typed:  "gagg -k UserID hits.parquet", Did: map[string]json.RawMessage{
+				"gagg cpu": json.RawMessage(`{"device":"cpu","rows":9}`),
+				"gagg gpu": json.RawMessage(`{"device":"gpu:0","rows":9,"devices":[{"rows":9,"in_core":true}],"encoded":{"rows":9}}`),
+			},
+		},
+		{
+			result: result{Question: "c5", Cells: map[string]*cell{"duckdb": at(.1), "gagg cpu": at(.1), "gagg gpu": at(.4), "library gpu": at(.1)}},
+			Typed:  "gagg -a 'count(distinct UserID)' hits.parquet", Did: map[string]json.RawMessage{
+				"gagg gpu": json.RawMessage(`{"device":"cpu","rows":9,"fallbacks":[{"what":"the whole query","why":"each value counts once"}]}`),
+			},
+		},
+	}}
+	var out strings.Builder
+	r.markdown(&out)
+	for _, want := range []string{
+		"| duckdb ÷ library gpu | where gagg gpu ran |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n",
+		"| c16 | 0.400 | 0.200 | 0.100 | 0.050 | 2.00 | 4.00 | 8.00 | GPU, decoded there |\n",
+		"| 1.00 | 0.25 | 1.00 | CPU; the whole query: each value counts once |\n",
+		"| all, geometric mean | | | | | 1.41 | 1.00 | 2.83 | |\n",
+		"| of 0.2 s or more in DuckDB, geometric mean | | | | | 2.00 | 4.00 | 8.00 | |\n",
+		"    c16: gagg -k UserID hits.parquet\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, out.String())
+		}
+	}
+	if r.kind() != "devices" {
+		t.Errorf("the files are named %q", r.kind())
+	}
+}
+
+func TestWhereRan(t *testing.T) {
+	for stats, want := range map[string]string{
+		``:                           "",
+		`{"device":"cpu","rows":10}`: "CPU",
+		`{"device":"gpu:0","rows":10,"devices":[{"rows":10,"in_core":true}]}`:                         "GPU, rows made by the CPU",
+		`{"device":"gpu:0","rows":10,"devices":[{"rows":10}],"encoded":{"rows":5,"declined":1}}`:      "GPU, 50 % decoded there; groups by the CPU",
+		`{"device":"gpu:0","rows":10,"devices":[{"rows":10,"evicted_rows":4}],"encoded":{"rows":10}}`: "GPU, decoded there; 4 rows left it",
+		`{"device":"gpu:0","rows":10,"devices":[{"in_core":true}]}`:                                   "CPU, while the GPU started",
+	} {
+		if got := whereRan(json.RawMessage(stats)); got != want {
+			t.Errorf("%s: %q, want %q", stats, got, want)
+		}
+	}
+}
+
+// A program of the library is asked a real query by its clauses, DuckDB by its SQL.
+func TestRealRequest(t *testing.T) {
+	c := &clauses{keys: []string{"a + 1 as k"}, aggs: []string{"count(*) as n", "sum(b) as s"}, where: "b > 0", having: "n > 1", order: "s desc", limit: 10, offset: 5}
+	got := requestOf("gagg", question{real: c})
+	if got.List != "count(*) as n, sum(b) as s" || !slices.Equal(got.By, c.keys) || got.more != (more{"b > 0", "n > 1", "s desc", 10, 5}) {
+		t.Errorf("gagg is asked %+v", got)
+	}
+	if got := requestOf("duckdb", question{real: c}); got.more != (more{}) || !strings.Contains(got.Run, "where b > 0") {
+		t.Errorf("duckdb is asked %+v", got)
 	}
 }
 

@@ -3,7 +3,7 @@
 // prints one table; or, with -scaling, answers them with one number of threads
 // after another; or, with -memory, answers a question under one memory limit
 // after another with gagg and DuckDB; or, with -devices, has gagg compute on
-// each of them, and DuckDB beside it. See README.md in this folder for how it is
+// each of them, and DuckDB beside it, and tells what ran where. See README.md in this folder for how it is
 // fair; `make bench-peers`, `make bench-real` and `make bench-memory` run it.
 package main
 
@@ -85,7 +85,7 @@ func parse() settings {
 	flag.StringVar(&s.unchecked, "unchecked", "", "with -devices: questions whose answers are not compared")
 	flag.StringVar(&s.limit, "limit", "", "with -devices: memory limit of every engine, for example 80GiB; empty: their defaults")
 	flag.StringVar(&s.dropped, "dropped", "", "with -devices: questions whose answers DuckDB drops, too large for a temporary table")
-	flag.StringVar(&s.name, "name", "", "name of the result files; empty: peers, real, scaling or endtoend")
+	flag.StringVar(&s.name, "name", "", "name of the result files; empty: peers, real, scaling, endtoend or, of real queries, devices")
 	flag.BoolVar(&s.cold, "cold", false, "with -devices: the first run of a warm process counts, too; where runs are long")
 	flag.StringVar(&s.data, "data", "bench/data", "folder of the data, which is made where it is missing; with -devices by DuckDB")
 	flag.Parse()
@@ -99,8 +99,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	real := slices.ContainsFunc(asked, func(q question) bool { return q.real != nil })
-	if real && (s.memory != "" || s.devices != "") {
-		return errors.New("-memory and -devices have no real queries")
+	if real && s.memory != "" {
+		return errors.New("-memory has no real queries")
 	}
 	b := bench{
 		gagg:     gagg{path: s.gagg, threads: s.threads},

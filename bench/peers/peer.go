@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 )
 
 // peer is an engine in a warm process; see peer.mjs for what it is asked.
@@ -28,9 +29,19 @@ type request struct {
 	By    []string `json:"by,omitempty"`
 	Aggs  []term   `json:"aggs,omitempty"`
 	List  string   `json:"list,omitempty"` // Aggs as gagg -a takes them
+	more           // of a real query, for gagg's library
 	Write string   `json:"write,omitempty"`
 	Query string   `json:"query,omitempty"`
 	Facts bool     `json:"facts,omitempty"`
+}
+
+// more is the clauses of a real query beside its keys and aggregates, as gagg's flags take them.
+type more struct {
+	Where  string `json:"where,omitempty"`
+	Having string `json:"having,omitempty"`
+	Order  string `json:"order,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+	Offset int    `json:"offset,omitempty"`
 }
 
 // reply is one line from peer.mjs.
@@ -102,9 +113,19 @@ func (p *peer) do(r request) (reply, error) {
 	return answer, nil
 }
 
+// requestOf is how an engine is asked a question.
+func requestOf(engine string, q question) request {
+	r := request{Run: q.sql(engine), By: q.by, Aggs: q.aggs, List: q.columns("gagg")}
+	if c := q.real; c != nil && engine == "gagg" {
+		r.By, r.List = c.keys, strings.Join(c.aggs, ", ")
+		r.more = more{c.where, c.having, c.order, c.limit, c.offset}
+	}
+	return r
+}
+
 // run answers a question.
 func (p *peer) run(q question) (spent, error) {
-	answer, err := p.do(request{Run: q.sql(p.engine), By: q.by, Aggs: q.aggs, List: q.columns("gagg")})
+	answer, err := p.do(requestOf(p.engine, q))
 	return spent{seconds: answer.Seconds, cpu: answer.CPU}, err
 }
 

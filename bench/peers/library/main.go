@@ -40,6 +40,25 @@ type request struct {
 	By    []string `json:"by"`
 	List  string   `json:"list"` // the aggregates as gagg -a takes them
 	Write string   `json:"write"`
+
+	// The rest of a query, as gagg's flags take it.
+	Where  string `json:"where"`
+	Having string `json:"having"`
+	Order  string `json:"order"`
+	Limit  int64  `json:"limit"`
+	Offset int64  `json:"offset"`
+}
+
+// query is what is to be run.
+func (r *request) query(files []string) gagg.Query {
+	q := gagg.Query{From: gagg.Files(files...), By: r.By, Where: r.Where, Having: r.Having, Limit: r.Limit, Offset: r.Offset}
+	if r.List != "" {
+		q.Aggs = []gagg.Agg{gagg.Expr(r.List)}
+	}
+	if r.Order != "" {
+		q.OrderBy = []string{r.Order}
+	}
+	return q
 }
 
 type reply struct {
@@ -113,7 +132,7 @@ func (p *program) do(r request) (reply, error) {
 	ctx := context.Background()
 	switch {
 	case r.Run != "":
-		p.last = gagg.Query{From: gagg.Files(p.files...), By: r.By, Aggs: []gagg.Agg{gagg.Expr(r.List)}}
+		p.last = r.query(p.files)
 		start := time.Now()
 		err := p.rows(ctx, drop)
 		return reply{Seconds: time.Since(start).Seconds()}, err
