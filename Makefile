@@ -59,7 +59,7 @@ STEPS = build/ci
 ci:
 	@echo "ci: files to test with: testdata/corpus$(if $(GAGG_CORPUS), and $(GAGG_CORPUS),; GAGG_CORPUS names no others)"
 	@rm -rf $(STEPS) && mkdir -p $(STEPS)
-	@$(TWO) $(addprefix step-,fmt-check vet lint imports deadcode test-device race test-device-asan test-plain test-invariant test-arrow) && \
+	@$(TWO) $(addprefix step-,fmt-check vet lint imports deadcode test-device race test-device-asan test-plain test-invariant test-arrow test-servers) && \
 	$(TWO) $(addprefix step-,fuzz-short bench fuzz-duckdb-minute) && \
 	$(MAKE) --no-print-directory step-clean-tree || { \
 		for log in $$(ls $(STEPS)/*.failed); do \
@@ -141,6 +141,12 @@ PLAIN_PACKAGES = . ./cmd/gagg ./internal/cuda ./internal/hostmem
 .PHONY: test-plain
 test-plain:
 	$(GO) test $(QUICK) $(PLAIN_PACKAGES)
+
+# Inputs on real servers on loopback, gofakes3 and nginx: a module of its own, for what the servers
+# need.
+.PHONY: test-servers
+test-servers:
+	cd internal/remote/servers && $(GO) vet . && $(GO) test $(QUICK) .
 
 # With our own checks (invariant), those of Arrow's buffers (assert), and the compiler's of unsafe
 # pointers (checkptr, which -race has too, for fewer packages). Not together with -race: it does

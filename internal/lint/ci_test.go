@@ -23,7 +23,7 @@ func TestFailingStepIsLast(t *testing.T) {
 	}
 	dir := t.TempDir()
 	fake := "include " + real + "\n" +
-		"lint imports deadcode test-device test-device-asan test-plain test-invariant test-arrow race fuzz-short bench clean-tree: ; @echo fine\n" +
+		"lint imports deadcode test-device test-device-asan test-plain test-invariant test-arrow test-servers race fuzz-short bench clean-tree: ; @echo fine\n" +
 		"fmt-check: ; @echo 'ok  \tsome/package'; echo 'the reason'; echo 'ok  \tanother/package'; false\n" +
 		"vet: ; @sleep 0.3; echo 'a slow step'\n"
 	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(fake), 0o600); err != nil {

@@ -134,6 +134,28 @@ func TestWantInTail(t *testing.T) {
 	}
 }
 
+// A server that refuses the last bytes of an object with fewer is asked for all of it.
+func TestShortObject(t *testing.T) {
+	data := noise(1000)
+	at, asked := serve(t, data, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		short := strings.HasPrefix(r.Header.Get("Range"), "bytes=-")
+		if short {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}
+		return short
+	})
+	c := New(Config{})
+	defer c.Close()
+	o, _, err := c.Open(t.Context(), at, nil)
+	if err != nil || o.Size() != 1000 || asked.Load() != 2 {
+		t.Fatal(err, asked.Load())
+	}
+	p := make([]byte, 1000)
+	if _, err := o.ReadAt(p, 0); err != nil || !bytes.Equal(p, data) {
+		t.Error(err)
+	}
+}
+
 // A server that stops in the middle is asked again from there; one that is down for good is an
 // error after so many attempts; what a server says of the pause is kept to.
 func TestRetries(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 //	    ── folders ──▶ year=2019/ year=2020/ … year=2024/, of which year=2024/ is wanted
 //	t/year=2024/  ── flat ──▶ all of it
 //
-// How many pages the flat listing would go on for is told by how many folders its first pages had:
+// How many pages the flat listing would go on for is told by how many folders its pages had so far:
 // it goes on where that is less than one for each wanted folder. Where folders have few keys the
 // question for them costs as much as the keys, and is not put.
 
@@ -123,7 +123,8 @@ func (l *lister) take(page *listing) {
 
 // below lists what begins with a prefix.
 func (l *lister) below(ctx context.Context, prefix string) error {
-	token, asked, keys := "", false, 0
+	token, keys := "", 0
+	var inside *folders
 	touched := map[string]bool{} // folders below the prefix that pages had
 	for pages := 1; ; pages++ {
 		page, err := l.page(ctx, prefix, "", token)
@@ -141,11 +142,14 @@ func (l *lister) below(ctx context.Context, prefix string) error {
 				touched[last] = true
 			}
 		}
-		if last != "" && !asked && len(touched)*fewKeys <= keys && l.helps(prefix, page.Contents[len(page.Contents)-1].Key, last) {
-			asked = true
-			if rest, fewer, err := l.inside(ctx, prefix, last, pages, len(touched)); err != nil || fewer {
-				return errors.Join(err, l.all(ctx, rest))
+		if inside == nil && last != "" && len(touched)*fewKeys <= keys && l.helps(prefix, page.Contents[len(page.Contents)-1].Key, last) {
+			if inside, err = l.inside(ctx, prefix); err != nil {
+				return err
 			}
+		}
+		if last != "" && inside.fewer(last, pages, len(touched)) {
+			l.take(inside.between(last))
+			return l.all(ctx, inside.wantedFrom(last))
 		}
 		token = page.NextContinuationToken
 	}
@@ -174,43 +178,72 @@ func (l *lister) helps(prefix, key, folder string) bool {
 	return l.folders != nil && l.folders.Helps(l.start+prefix[:strings.LastIndexByte(prefix, '/')+1], l.start+key)
 }
 
-// inside asks for the folders below a prefix, from a last one on that so many pages have reached
-// together with others. fewer: those that are wanted take fewer requests than the other pages
-// would, and what lies between them was taken.
-func (l *lister) inside(ctx context.Context, prefix, last string, pages, touched int) (wanted []string, fewer bool, err error) {
-	var all []string
-	var between listing
+// folders is what lies in one place.
+type folders struct {
+	all   []string // as keys, with slashes at their ends
+	enter []bool   // by folder: it is wanted
+	keys  []listed // in none of them
+}
+
+// inside asks for the folders below a prefix.
+func (l *lister) inside(ctx context.Context, prefix string) (*folders, error) {
+	f := &folders{}
 	for token := ""; ; {
 		page, err := l.page(ctx, prefix, "/", token)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		for _, f := range page.CommonPrefixes {
-			all = append(all, f.Prefix)
+		for _, p := range page.CommonPrefixes {
+			f.all = append(f.all, p.Prefix)
 		}
-		for _, o := range page.Contents {
-			if o.Key > last {
-				between.Contents = append(between.Contents, o)
-			}
-		}
+		f.keys = append(f.keys, page.Contents...)
 		if token = page.NextContinuationToken; !page.IsTruncated {
-			break
+			f.enter = l.enter(f.all)
+			return f, nil
 		}
 	}
-	enter, ahead := l.enter(all), 0
-	for i, folder := range all {
-		if folder < last {
-			continue
+}
+
+// deepPages is how many pages a folder of those that are all wanted has to have, for its own
+// folders to be asked for: a page of its keys, one of its folders and one of a folder there are the
+// least that this takes.
+const deepPages = 3
+
+// fewer reports whether the folders that are wanted take fewer requests than the pages that are
+// left, where so many pages have reached into the folder last, and touched so many.
+func (f *folders) fewer(last string, pages, touched int) bool {
+	if f == nil {
+		return false
+	}
+	wanted, ahead := len(f.wantedFrom(last)), 0
+	for _, folder := range f.all {
+		if folder >= last {
+			ahead++
 		}
-		if ahead++; enter[i] {
+	}
+	if wanted == ahead {
+		return touched*deepPages <= pages
+	}
+	return touched <= pages || wanted*touched < ahead*pages
+}
+
+// wantedFrom is the folders that are wanted, from last on.
+func (f *folders) wantedFrom(last string) (wanted []string) {
+	for i, folder := range f.all {
+		if f.enter[i] && folder >= last {
 			wanted = append(wanted, folder)
 		}
 	}
-	if touched > pages && len(wanted)*touched >= ahead*pages {
-		return nil, false, nil
+	return wanted
+}
+
+// between is the keys in no folder that come after last.
+func (f *folders) between(last string) *listing {
+	i := slices.IndexFunc(f.keys, func(o listed) bool { return o.Key > last })
+	if i < 0 {
+		i = len(f.keys)
 	}
-	l.take(&between)
-	return wanted, true, nil
+	return &listing{Contents: f.keys[i:]}
 }
 
 // enter tells which of all folders in one place are looked into.

@@ -113,8 +113,8 @@ func TestListFolders(t *testing.T) {
 		{"the first of many years", 9, 12, 10, func(y []string) []string { return y[1:] }, 108, 1 + 1 + 12 + 1},
 		{"one month of each year", 9, 10, 20, func([]string) []string {
 			return []string{"month=00", "month=01", "month=02", "month=04", "month=05", "month=06", "month=07", "month=08", "month=09"}
-		}, 180, 1 + 1 + 9*(1+1+2)},
-		{"months of a file", 5, 40, 1, func(y []string) []string { return []string{"month=03"} }, 20, 20 + 2},
+		}, 180, 3 + 1 + 9*(1+1+2)},
+		{"months of a file", 5, 40, 1, func(y []string) []string { return []string{"month=03"} }, 20, 3 + 1 + 5*4},
 		{"small years, all but one", 60, 1, 5, func(y []string) []string { return y[1:] }, 30, 1 + 6 + 1},
 		{"small years, a few less", 60, 1, 5, func(y []string) []string { return y[:3] }, 30, 30 + 6},
 		{"none", 9, 12, 10, func([]string) []string { return nil }, 108, 108 + 1 + 9*2},

@@ -49,6 +49,11 @@ func (o *Object) Size() int64 { return o.size }
 func (o *Object) open(ctx context.Context) (whole *Whole, err error) {
 	err = o.client.again(ctx, func() error {
 		a, err := o.client.get(ctx, o.url, fmt.Sprintf("-%d", tailBytes), nil)
+		var status *statusError
+		if errors.As(err, &status) && status.code == http.StatusRequestedRangeNotSatisfiable {
+			// Some servers refuse to send the last bytes of an object that has fewer.
+			a, err = o.client.get(ctx, o.url, fmt.Sprintf("0-%d", tailBytes-1), nil)
+		}
 		if err != nil {
 			return err
 		}
