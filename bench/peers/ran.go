@@ -33,8 +33,8 @@ func whereRan(stats json.RawMessage) string {
 	return r.String()
 }
 
-// String says who aggregated, who made the rows, where groups were that did not stay on a device, and
-// why the CPU did what it did in place of one.
+// String says who aggregated, who made the rows, where groups were that did not stay on a device,
+// and why the CPU did what it did in place of one.
 func (r ran) String() string {
 	words := []string{"CPU"}
 	if r.Device != "cpu" {
