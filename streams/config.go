@@ -26,6 +26,10 @@ const (
 // while the other crosses.
 const minSlots = 2
 
+// NoOutput is OutBytes of jobs that put nothing out. They take neither host memory nor events nor a
+// stream for it.
+const NoOutput = -1
+
 // factWords is how many 64-bit words kernels tell the host with their output.
 const factWords = 8
 
@@ -42,7 +46,7 @@ type Config struct {
 
 	SlotBytes    int // the longest input of a job
 	ScratchBytes int // device memory of each stage for kernels to work and leave their output in
-	OutBytes     int // the longest output of a job; default: ScratchBytes
+	OutBytes     int // the longest output of a job; default: ScratchBytes; NoOutput: there is none
 
 	// Host and Device are what memory is drawn from; nil: there is no limit. They are
 	// asked by several goroutines. What a lost context holds of either is not freed
@@ -85,13 +89,21 @@ func (c Config) Validate() error {
 		{"Slots", c.Slots},
 		{"SlotBytes", c.SlotBytes},
 		{"ScratchBytes", c.ScratchBytes},
-		{"OutBytes", c.OutBytes},
+		{"OutBytes", c.outBytes()},
 	} {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("streams: %s is %d", f.name, f.value))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// outBytes is the longest output of a job.
+func (c *Config) outBytes() int {
+	if c.OutBytes == NoOutput {
+		return 0
+	}
+	return c.OutBytes
 }
 
 // stageBytes is the device memory of a stage: input, facts, scratch.

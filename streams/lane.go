@@ -16,8 +16,8 @@ type lane struct {
 	stats    *StreamStats
 
 	thread        *cuda.Thread
-	in, work, out *cuda.Stream
-	zero          *cuda.Event   // where the device's times begin; nil unless timed
+	in, work, out *cuda.Stream  // out is nil of jobs without output
+	zero          *cuda.Event   // where the device's times begin; nil unless traced
 	zeroAt        time.Duration // when that was, since the pipeline began
 
 	memory stageMemory

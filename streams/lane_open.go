@@ -23,12 +23,16 @@ func (l *lane) open() (err error) {
 }
 
 func (l *lane) openStreams() (err error) {
-	for _, s := range []**cuda.Stream{&l.in, &l.work, &l.out} {
+	streams := []**cuda.Stream{&l.in, &l.work, &l.out}
+	if l.pipeline.config.OutBytes == NoOutput {
+		streams = streams[:2]
+	}
+	for _, s := range streams {
 		if *s, err = l.thread.NewStream(); err != nil {
 			return err
 		}
 	}
-	if l.pipeline.config.Timed {
+	if l.pipeline.config.Trace != nil {
 		return l.setZero()
 	}
 	return nil

@@ -32,9 +32,10 @@ type Stage struct {
 	phase  stagePhase
 	entry  *entry
 	input  cuda.Span // room for In
-	told   staging   // the facts on the host
-	output staging   // room for the output
-	result []byte    // the part of output that this job has
+	teller *kernels.Facts
+	told   staging // the facts on the host
+	output staging // room for the output
+	result []byte  // the part of output that this job has
 	steps  [steps]step
 }
 
@@ -43,7 +44,7 @@ func (l *lane) newStage(i int) (*Stage, error) {
 	device := &l.memory.stages[i]
 	s := &Stage{
 		Thread: l.thread, Stream: l.work, Lane: l.number,
-		input: device.input, Facts: device.facts, Scratch: device.scratch,
+		teller: l.pipeline.facts, input: device.input, Facts: device.facts, Scratch: device.scratch,
 	}
 	if err := s.open(l); err != nil {
 		return nil, errors.Join(err, s.close(l.pipeline))
@@ -55,10 +56,13 @@ func (s *Stage) open(l *lane) (err error) {
 	if s.told, err = l.pinOrMake(int(factBytes)); err != nil {
 		return err
 	}
-	if s.output, err = l.pinOrMake(l.pipeline.config.OutBytes); err != nil {
+	if s.output, err = l.pinOrMake(l.pipeline.config.outBytes()); err != nil {
 		return err
 	}
 	for i := range s.steps {
+		if i == stepOut && l.pipeline.config.OutBytes == NoOutput {
+			continue
+		}
 		if err := s.steps[i].open(l); err != nil {
 			return err
 		}
@@ -132,21 +136,47 @@ func (s *Stage) compute(l *lane) error {
 		if err := s.entry.job.Launch(s); err != nil {
 			return err
 		}
-		if s.told.pinned == nil {
-			return nil // fetch reads them
-		}
-		return l.pipeline.facts.Tell(l.work, kernels.Sweep(factWords), s.Facts.Ptr, s.told.pinned.Device().Ptr, factWords)
+		return s.tell()
 	})
+}
+
+// tell queues that the facts come to the host, if they can by themselves.
+func (s *Stage) tell() error {
+	if s.told.pinned == nil {
+		return nil // hear reads them
+	}
+	return s.teller.Tell(s.Stream, kernels.Sweep(factWords), s.Facts.Ptr, s.told.pinned.Device().Ptr, factWords)
+}
+
+// hear returns what the kernels have told, which have ended.
+func (s *Stage) hear() ([]uint64, error) {
+	if s.told.pinned == nil {
+		if err := s.Thread.Read(s.told.bytes, s.Facts); err != nil {
+			return nil, fmt.Errorf("facts: %w", err)
+		}
+	}
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.told.bytes))), factWords), nil
+}
+
+// Ask waits for the kernels that are queued in Stream, and returns the facts as they leave them,
+// until the next are told: for a Launch or an Output that goes on by what they say.
+func (s *Stage) Ask() ([]uint64, error) {
+	if err := s.tell(); err != nil {
+		return nil, err
+	}
+	if err := s.Stream.Synchronize(); err != nil {
+		return nil, err
+	}
+	return s.hear()
 }
 
 // fetch queues the copy out. The kernels are done.
 func (s *Stage) fetch(l *lane) error {
-	if s.told.pinned == nil {
-		if err := l.thread.Read(s.told.bytes, s.Facts); err != nil {
-			return fmt.Errorf("facts: %w", err)
-		}
+	facts, err := s.hear()
+	if err != nil {
+		return err
 	}
-	out, err := s.entry.job.Output(s, s.facts())
+	out, err := s.entry.job.Output(s, facts)
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
@@ -171,9 +201,4 @@ func (s *Stage) copyOut(l *lane, out cuda.Span) error {
 		return step.wait(l, func() error { return l.thread.Read(s.result, out) })
 	}
 	return step.queue(l.out, func() error { return l.out.CopyOut(s.output.pinned.Span(0, out.Size), out) })
-}
-
-// facts is what the kernels have told.
-func (s *Stage) facts() []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.told.bytes))), factWords)
 }

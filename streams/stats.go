@@ -122,11 +122,18 @@ func (l *lane) accountDevice(s *Stage, e *entry) error {
 		stepCompute: {Computing, &st.Kernels, e.size},
 		stepOut:     {CopyingOut, &st.CopyOut, len(s.result)},
 	} {
-		from, length, err := s.steps[i].times(l)
+		length, err := s.steps[i].took()
 		if err != nil {
 			return err
 		}
 		*of.total += length
+		if l.pipeline.config.Trace == nil {
+			continue
+		}
+		from, err := s.steps[i].began(l)
+		if err != nil {
+			return err
+		}
 		l.pipeline.trace(Interval{Kind: of.kind, Stream: l.number, Job: e.number, From: from, Length: length, Bytes: of.bytes})
 	}
 	return nil

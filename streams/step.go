@@ -74,14 +74,19 @@ func (s *step) done() (bool, error) {
 	return s.end.Done()
 }
 
-// times is when the step began, since the pipeline did, and how long it took. The
-// step is done, and timed.
-func (s *step) times(l *lane) (from, length time.Duration, err error) {
+// took is how long the step took, which is done, and timed.
+func (s *step) took() (time.Duration, error) {
 	if s.waited {
-		return s.from, s.length, nil
+		return s.length, nil
 	}
-	if from, err = s.begin.Since(l.zero); err == nil {
-		length, err = s.end.Since(s.begin)
+	return s.end.Since(s.begin)
+}
+
+// began is when it began, since the pipeline did, if that is traced.
+func (s *step) began(l *lane) (time.Duration, error) {
+	if s.waited {
+		return s.from, nil
 	}
-	return l.zeroAt + from, length, err
+	from, err := s.begin.Since(l.zero)
+	return l.zeroAt + from, err
 }

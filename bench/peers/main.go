@@ -3,8 +3,9 @@
 // prints one table; or, with -scaling, answers them with one number of threads
 // after another; or, with -memory, answers a question under one memory limit
 // after another with gagg and DuckDB; or, with -devices, has gagg compute on
-// each of them, and DuckDB beside it, and tells what ran where. See README.md in this folder for how it is
-// fair; `make bench-peers`, `make bench-real` and `make bench-memory` run it.
+// each of them, and DuckDB beside it, and tells what ran where. See README.md in
+// this folder for how it is fair; `make bench-peers`, `make bench-real`,
+// `make bench-devices` and `make bench-memory` run it.
 package main
 
 import (

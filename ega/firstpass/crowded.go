@@ -35,10 +35,7 @@ func (p *table) try(k *ega.Kernels, s *streams.Stage, rows cuda.Span, rest kerne
 	if err != nil {
 		return err
 	}
-	if err := s.Stream.Synchronize(); err != nil {
-		return err
-	}
-	facts, err := k.Thread.ReadWords(s.Facts, tileFacts)
+	facts, err := s.Ask()
 	if err != nil {
 		return err
 	}

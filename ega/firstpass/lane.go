@@ -31,7 +31,6 @@ const (
 	tileSent
 	tileHold
 	tileMade
-	tileFacts
 )
 
 // fact is a word of a stage's facts.
@@ -141,9 +140,6 @@ func (l *lane) again(s *streams.Stage, from, to cuda.Span, n uint64) (facts []ui
 	if epoch, err = l.pass.table.add(s.Stream, from, n, restIn(s, to, n)); err != nil {
 		return nil, 0, err
 	}
-	if err := s.Stream.Synchronize(); err != nil {
-		return nil, 0, err
-	}
-	facts, err = l.thread.ReadWords(s.Facts, tileFacts)
+	facts, err = s.Ask()
 	return facts, epoch, err
 }

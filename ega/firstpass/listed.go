@@ -78,7 +78,7 @@ func (t *listTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 		case !larger:
 			t.stop = StopFull
 		default:
-			if facts, err = t.again(s, l); err != nil {
+			if facts, err = t.again(s); err != nil {
 				return cuda.Span{}, err
 			}
 		}
@@ -93,13 +93,12 @@ func (t *listTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 }
 
 // again is combine once more, and waits for that.
-func (t *listTile) again(s *streams.Stage, l *lane) ([]uint64, error) {
+func (t *listTile) again(s *streams.Stage) ([]uint64, error) {
 	rows, _, _ := t.parts(s)
-	err := errors.Join(s.Stream.Fill(s.Facts, 0), t.combine(s, rows), s.Stream.Synchronize())
-	if err != nil {
+	if err := errors.Join(s.Stream.Fill(s.Facts, 0), t.combine(s, rows)); err != nil {
 		return nil, err
 	}
-	return l.thread.ReadWords(s.Facts, tileFacts)
+	return s.Ask()
 }
 
 // Deliver tells what became of the job.

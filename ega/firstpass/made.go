@@ -105,10 +105,7 @@ func (t *madeTile) make(s *streams.Stage, rows, work cuda.Span) error {
 	if !t.by.Filters() {
 		return nil
 	}
-	if err := s.Stream.Synchronize(); err != nil {
-		return err
-	}
-	facts, err := s.Thread.ReadWords(s.Facts, tileFacts)
+	facts, err := s.Ask()
 	if err != nil {
 		return err
 	}

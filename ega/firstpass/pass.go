@@ -76,13 +76,10 @@ func (m *Pass) open() error {
 	}
 	m.pipeline, err = streams.Start(m.ctx, m.context, streams.Config{
 		Streams: m.config.Streams, Depth: m.config.Depth, Slots: m.config.Slots, SlotBytes: m.plan.slot,
-		ScratchBytes: int(m.plan.scratch()), OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Began: m.config.Began, Timed: m.config.Timed,
+		ScratchBytes: int(m.plan.scratch()), OutBytes: streams.NoOutput, Host: m.config.Host, Trace: m.config.Trace, Began: m.config.Began, Timed: m.config.Timed,
 	})
 	return err
 }
-
-// noOutput is OutBytes of jobs that have none: 0 would be the default.
-const noOutput = 8
 
 // Slot waits for a slot: pinned memory, of which as many rows as fit are the caller's to write. Its
 // error is streams.ErrStopped, with the cause. The end of ctx, too, stops the pass.
