@@ -507,8 +507,7 @@ func TestIcebergEvolution(t *testing.T) {
 }
 
 // A file of position deletes is for data files that are no newer, of its partition, and, if it
-// says so, of one path; several add up. An equality delete is refused where it is for a file that
-// is read.
+// says so, of one path; several add up.
 func TestIcebergDeletes(t *testing.T) {
 	p, q := object{"city": "p"}, object{"city": "q"}
 	fields := []string{optional("city", `"string"`, 1000)}
@@ -520,7 +519,6 @@ func TestIcebergDeletes(t *testing.T) {
 		partition object
 		path      string // to which it refers; "": to none
 		bounds    bool   // say the path
-		equality  bool
 		rows      []int64
 	}
 	for name, test := range map[string]struct {
@@ -528,17 +526,15 @@ func TestIcebergDeletes(t *testing.T) {
 		want string
 	}{
 		"none":       {nil, "1,2,3,4"},
-		"same":       {[]deleted{{5, p, "", false, false, []int64{0, 4}}}, "1,2,3"},
-		"newer":      {[]deleted{{6, p, "", false, false, []int64{1, 4}}}, "2,3"},
-		"older":      {[]deleted{{4, p, "", false, false, []int64{1}}}, "1,2,3,4"},
-		"elsewhere":  {[]deleted{{6, q, "", false, false, []int64{1}}}, "1,2,3,4"},
-		"several":    {[]deleted{{6, p, "", false, false, []int64{1}}, {7, p, "f.parquet", false, false, []int64{3}}, {7, p, "", true, false, []int64{4}}}, "2"},
-		"referenced": {[]deleted{{6, p, "f.parquet", false, false, []int64{1}}}, "2,3,4"},
-		"another":    {[]deleted{{6, p, "g.parquet", false, false, []int64{1}}}, "1,2,3,4"},
-		"all":        {[]deleted{{6, p, "", false, false, []int64{0, 1, 2, 3, 4, 5, 1 << 40}}}, ""},
-		"equality":   {[]deleted{{6, p, "", false, true, []int64{0}}}, "equality deletes, which are not supported"},
-		"same age":   {[]deleted{{5, p, "", false, true, []int64{0}}}, "1,2,3,4"},
-		"other part": {[]deleted{{6, q, "", false, true, []int64{0}}}, "1,2,3,4"},
+		"same":       {[]deleted{{5, p, "", false, []int64{0, 4}}}, "1,2,3"},
+		"newer":      {[]deleted{{6, p, "", false, []int64{1, 4}}}, "2,3"},
+		"older":      {[]deleted{{4, p, "", false, []int64{1}}}, "1,2,3,4"},
+		"elsewhere":  {[]deleted{{6, q, "", false, []int64{1}}}, "1,2,3,4"},
+		"several":    {[]deleted{{6, p, "", false, []int64{1}}, {7, p, "f.parquet", false, []int64{3}}, {7, p, "", true, []int64{4}}}, "2"},
+		"referenced": {[]deleted{{6, p, "f.parquet", false, []int64{1}}}, "2,3,4"},
+		"older path": {[]deleted{{4, p, "f.parquet", false, []int64{1}}}, "1,2,3,4"},
+		"another":    {[]deleted{{6, p, "g.parquet", false, []int64{1}}}, "1,2,3,4"},
+		"all":        {[]deleted{{6, p, "", false, []int64{0, 1, 2, 3, 4, 5, 1 << 40}}}, ""},
 	} {
 		b := newBerg(t, 2, []object{part(4, 1000, "city", "identity")}, bergField(1, "id", "long"))
 		manifests := []object{b.manifest(0, 0, 5, fields, nil, b.entry("f.parquet", rows(b, "f.parquet"), 5, p, nil, nil))}
@@ -555,27 +551,113 @@ func TestIcebergDeletes(t *testing.T) {
 				path := bounds{2147483546: b.location + "/f.parquet"}
 				e = has(e, object{"lower_bounds": path.list(), "upper_bounds": path.list()})
 			}
-			if d.equality {
-				e = has(e, object{"content": 2, "equality_ids": []int32{1}})
-			}
 			manifests = append(manifests, b.manifest(0, 1, d.sequence, fields, nil, e))
 		}
 		b.snapshot(1, "2024-01-01", manifests...)
 		b.commit("v1.metadata.json")
-		got, _, err := b.ask(gagg.Query{By: []string{"id"}, Where: "id > 0", Aggs: []gagg.Agg{}, OrderBy: []string{"id"}}, gagg.Options{})
-		if err != nil {
-			if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), test.want) || test.want == "" {
-				t.Errorf("%s: %v", name, err)
-			}
-			continue
-		}
-		for i := range got {
-			got[i], _, _ = strings.Cut(got[i], ",")
-		}
-		if strings.Join(got, ",") != test.want {
-			t.Errorf("%s: %q, want %s", name, got, test.want)
+		if got, err := b.ids(); err != nil || got != test.want {
+			t.Errorf("%s: %q, %v; want %s", name, got, err, test.want)
 		}
 	}
+}
+
+// ids is the values of column id above 0.
+func (b *berg) ids() (string, error) {
+	got, _, err := b.ask(gagg.Query{By: []string{"id"}, Where: "id > 0", Aggs: []gagg.Agg{gagg.CountAll()}, OrderBy: []string{"id"}}, gagg.Options{})
+	for i := range got {
+		got[i], _, _ = strings.Cut(got[i], ",")
+	}
+	return strings.Join(got, ","), err
+}
+
+type goneID struct {
+	ID int64 `parquet:"id,id(1)"`
+}
+
+type goneName struct {
+	Score float64 `parquet:"score,id(9)"` // not of the equality
+	Name  *string `parquet:"name,optional,id(2)"`
+}
+
+type goneBoth struct {
+	Was   int32   `parquet:"was,id(1)"` // an int, before the column was widened
+	Name  *string `parquet:"name,optional,id(2)"`
+	Other *string `parquet:"other,optional,id(8)"`
+	City  string  `parquet:"city,id(4)"`
+}
+
+type goneOld struct {
+	Old float32 `parquet:"old,id(3)"`
+}
+
+// Equality deletes are for older data files, of their partition or, without one, of all: rows with
+// the same values of their columns, NULL being the same as NULL, are deleted. A column may be none
+// of a file, or of the table any more.
+func TestIcebergEqualityDeletes(t *testing.T) {
+	p, q := object{"city": "p"}, object{"city": "q"}
+	fields := []string{optional("city", `"string"`, 1000)}
+	type row struct { // city is that of the partition
+		ID   int64   `parquet:"id,id(1)"`
+		Name *string `parquet:"name,optional,id(2)"`
+		Old  float32 `parquet:"old,id(3)"`
+	}
+	x, y := text("x"), text("y")
+	nan := float32(math.NaN())
+	for name, test := range map[string]struct {
+		deletes func(b *berg) []object
+		want    string
+	}{
+		"id": {func(b *berg) []object {
+			return []object{equal(b, 6, 0, p, []int32{1}, goneID{2}, goneID{4}, goneID{99})}
+		}, "1,3,5"},
+		"same age":  {func(b *berg) []object { return []object{equal(b, 5, 0, p, []int32{1}, goneID{2})} }, "1,2,3,4,5"},
+		"elsewhere": {func(b *berg) []object { return []object{equal(b, 6, 0, q, []int32{1}, goneID{2})} }, "1,2,3,4,5"},
+		"all":       {func(b *berg) []object { return []object{equal(b, 6, 1, object{}, []int32{1}, goneID{2})} }, "1,3,4,5"},
+		"null": {func(b *berg) []object {
+			return []object{equal(b, 6, 0, p, []int32{2}, goneName{7, nil}, goneName{8, y})}
+		}, "1,5"},
+		"several": {func(b *berg) []object {
+			return []object{equal(b, 6, 0, p, []int32{2}, goneName{0, y}), equal(b, 7, 0, p, []int32{2}, goneName{0, nil}), equal(b, 7, 1, object{}, []int32{1}, goneID{5})}
+		}, "1"},
+		"both": {func(b *berg) []object {
+			return []object{equal(b, 6, 0, p, []int32{4, 1, 2, 8}, goneBoth{1, x, nil, "p"}, goneBoth{2, nil, nil, "q"}, goneBoth{3, y, nil, "p"}, goneBoth{5, x, x, "p"})}
+		}, "2,4,5"},
+		"positions": {func(b *berg) []object {
+			return []object{equal(b, 6, 0, p, []int32{1}, goneID{2}), b.manifest(0, 1, 6, fields, nil, b.deletes("d.parquet", p, gone{"f.parquet", 0}, gone{"f.parquet", 4}))}
+		}, "3,4"},
+		"dropped": {func(b *berg) []object {
+			return []object{equal(b, 6, 0, p, []int32{3}, goneOld{nan}, goneOld{0})}
+		}, "1,4,5"},
+		"unknown": {func(b *berg) []object { return []object{equal(b, 6, 0, p, []int32{77}, goneID{2})} }, "!rows are deleted by a column with id 77"},
+		"none":    {func(b *berg) []object { return []object{equal(b, 6, 0, p, nil, goneID{2})} }, "!does not say by which columns"},
+	} {
+		b := newBerg(t, 2, []object{part(4, 1000, "city", "identity")}, bergField(1, "id", "int"), bergField(3, "old", "float"))
+		b.meta["partition-specs"] = append(b.meta["partition-specs"].([]object), object{"spec-id": 1, "fields": []object{}})
+		b.meta["schemas"] = append(b.meta["schemas"].([]object), object{"type": "struct", "schema-id": 1, "fields": []object{
+			bergField(1, "id", "long"), bergField(2, "name", "string"), bergField(4, "city", "string"), bergField(8, "added", "string"),
+		}})
+		b.meta["current-schema-id"] = 1
+		size := put(b.lake, "f.parquet", row{1, x, 1}, row{2, nil, nan}, row{3, y, float32(math.Copysign(0, -1))}, row{4, nil, 4}, row{5, x, 5})
+		b.snapshot(1, "2024-01-01", append(test.deletes(b), b.manifest(0, 0, 5, fields, nil, b.entry("f.parquet", size, 5, p, nil, nil)))...)
+		b.commit("v1.metadata.json")
+		got, err := b.ids()
+		want, fails := strings.CutPrefix(test.want, "!")
+		if fails != (err != nil) || !fails && got != want || fails && (!errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %q, %v; want %s", name, got, err, test.want)
+		}
+	}
+}
+
+// equal writes a file of equality deletes, and a manifest of it.
+func equal[T any](b *berg, sequence, spec int, partition object, ids []int32, rows ...T) object {
+	b.t.Helper()
+	path := fmt.Sprintf("gone%d.parquet", b.files)
+	fields := []string{optional("city", `"string"`, 1000)}
+	if spec == 1 {
+		fields = nil
+	}
+	e := has(b.entry(path, put(b.lake, path, rows...), len(rows), partition, nil, nil), object{"content": 2, "equality_ids": ids})
+	return b.manifest(spec, 1, sequence, fields, nil, e)
 }
 
 // A table is found by its folder or by a file of metadata, in a folder, in a store and on a plain
@@ -747,5 +829,9 @@ func TestIcebergOfAnotherWriter(t *testing.T) {
 				t.Errorf("%s, snapshot %d: %q, want %s", version, i, got, want)
 			}
 		}
+	}
+	got, _, err := newLake(t).ask(gagg.Query{From: gagg.Files("testdata/iceberg/streamed"), By: []string{"id", "name"}, Aggs: []gagg.Agg{gagg.CountAll()}, OrderBy: []string{"id"}}, gagg.Options{})
+	if err != nil || !slices.Equal(got, []string{"1,a,1", "4,d,1", "5,b,1", "7,g,1"}) {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,11 @@ import (
 // record is a value of a record, by the names of its fields. A field that is not there is NULL.
 type record = map[string]any
 
-// maxBlock bounds a block of a file of Avro, as it is stored and decompressed.
-const maxBlock = 64 << 20
+const (
+	maxAvro    = 1 << 30  // bytes of a file
+	maxBlock   = 64 << 20 // of a block in it, as it is stored and decompressed
+	blockBytes = 1 << 20  // that a block takes: writers end them after some 64 KiB
+)
 
 // avroFile is a file of Avro as it begins.
 type avroFile struct {
@@ -35,24 +39,22 @@ type avroFile struct {
 // readAvro reads all records of a file, of so many bytes; 0: of any. What begin returns is called
 // for each.
 func (r *reading) readAvro(path string, size int64, begin func(f *avroFile) (each func(record) error, err error)) error {
-	in, done, err := r.store.Open(r.ctx, r.meta.place(path))
+	data, err := r.readAll(r.meta.place(path), maxAvro)
 	if err != nil {
 		return err
 	}
-	defer done()
-	if size > 0 && in.Size != size { // one that is cut off between blocks looks whole
-		return fmt.Errorf("damaged: %d bytes, where the manifest list says %d", in.Size, size)
+	defer r.mem.Release(int64(len(data)))
+	if size > 0 && int64(len(data)) != size { // one that is cut off between blocks looks whole
+		return fmt.Errorf("damaged: %d bytes, where the manifest list says %d", len(data), size)
 	}
-	held := min(16*in.Size, 2*maxBlock) // a block, and what it becomes
-	if err := r.mem.Draw(held); err != nil {
+	if err := r.mem.Draw(blockBytes); err != nil {
 		return err
 	}
-	defer r.mem.Release(held)
-	from := io.NewSectionReader(in.Reader, 0, in.Size)
+	defer r.mem.Release(blockBytes)
 	f := &avroFile{}
 	var file *ocf.Reader
 	if err := fenced(func() (err error) {
-		if file, err = ocf.NewReader(from, ocf.WithMaxBlockBytes(maxBlock), ocf.WithMaxDecompressedBlockBytes(maxBlock), ocf.WithSchemaOpts(avro.WithLaxNames(nil))); err == nil {
+		if file, err = ocf.NewReader(bytes.NewReader(data), ocf.WithMaxBlockBytes(maxBlock), ocf.WithMaxDecompressedBlockBytes(maxBlock), ocf.WithSchemaOpts(avro.WithLaxNames(nil))); err == nil {
 			f.meta, f.schema = file.Metadata(), file.Schema().Root()
 		}
 		return err

@@ -2,14 +2,21 @@ package iceberg
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/lake"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/sortkey"
 )
+
+// This file finds the delete files of data files, and makes sets of deleted rows of them. Position
+// deletes name rows. Equality deletes have values of some columns: rows with the same values are
+// deleted, for which these columns of a data file are read before the query reads it.
 
 // Columns of files of position deletes: a data file by its path, and the number of a row in it.
 const (
@@ -23,7 +30,7 @@ const (
 type deletes struct {
 	byPath      map[string][]*deleteFile    // position deletes of one data file
 	byPartition map[partition][]*deleteFile // position deletes of many
-	equality    []*dataFile
+	equality    map[partition][]*deleteFile // of a spec without fields: of all data files
 }
 
 type partition struct {
@@ -31,24 +38,32 @@ type partition struct {
 	key  string
 }
 
-// deleteFile is a file of position deletes. It is read once, for all data files.
+// everywhere is the partition of equality deletes for all data files.
+var everywhere = partition{}
+
+// deleteFile is a delete file. It is read once, for all data files.
 type deleteFile struct {
 	*dataFile
 	once sync.Once
-	rows map[string]*lake.Rows // by data file
+	rows map[string]*lake.Rows // of position deletes, by data file
+	keys map[string]struct{}   // of equality deletes: the values of its columns
 	err  error
 }
 
 func (d *deletes) add(f *dataFile) {
-	if f.content == contentEquality {
-		d.equality = append(d.equality, f)
-		return
-	}
 	if d.byPath == nil {
-		d.byPath, d.byPartition = map[string][]*deleteFile{}, map[partition][]*deleteFile{}
+		d.byPath, d.byPartition, d.equality = map[string][]*deleteFile{}, map[partition][]*deleteFile{}, map[partition][]*deleteFile{}
 	}
 	of := &deleteFile{dataFile: f}
-	if f.referenced == "" { // bounds that are the same are no prefixes
+	at := partition{f.spec, f.partitionKey()}
+	switch {
+	case f.content == contentEquality && len(f.spec.Fields) == 0:
+		d.equality[everywhere] = append(d.equality[everywhere], of)
+		return
+	case f.content == contentEquality:
+		d.equality[at] = append(d.equality[at], of)
+		return
+	case f.referenced == "": // bounds that are the same are no prefixes
 		if lower, ok := f.lower[deletedPathID]; ok && lower == f.upper[deletedPathID] {
 			f.referenced = lower
 		}
@@ -57,19 +72,12 @@ func (d *deletes) add(f *dataFile) {
 		d.byPath[f.referenced] = append(d.byPath[f.referenced], of)
 		return
 	}
-	at := partition{f.spec, f.partitionKey()}
 	d.byPartition[at] = append(d.byPartition[at], of)
 }
 
 // of makes what reads the deleted rows of a data file; nil: none are.
 func (d *deletes) of(r *reading, f *dataFile) (read func(ctx context.Context) (*lake.Rows, error), err error) {
 	at := partition{f.spec, f.partitionKey()}
-	for _, e := range d.equality {
-		everywhere := len(e.spec.Fields) == 0
-		if e.sequence > f.sequence && (everywhere || at == partition{e.spec, e.partitionKey()}) {
-			return nil, fmt.Errorf("the Iceberg table has equality deletes, which are not supported: %s, for one, says which rows of %s are deleted", e.path, f.path)
-		}
-	}
 	var found []*deleteFile
 	for _, of := range d.byPath[f.path] {
 		if of.sequence >= f.sequence {
@@ -79,6 +87,11 @@ func (d *deletes) of(r *reading, f *dataFile) (read func(ctx context.Context) (*
 	for _, of := range d.byPartition[at] {
 		lower, upper := of.lower[deletedPathID], of.upper[deletedPathID]
 		if of.sequence >= f.sequence && (lower == "" || lower <= f.path) && (upper == "" || upper >= f.path) {
+			found = append(found, of)
+		}
+	}
+	for _, of := range slices.Concat(d.equality[at], d.equality[everywhere]) {
+		if of.sequence > f.sequence { // rows that were added with it stay
 			found = append(found, of)
 		}
 	}
@@ -95,9 +108,10 @@ func (d *deletes) of(r *reading, f *dataFile) (read func(ctx context.Context) (*
 
 // deletedRows is the deleted rows of a data file; nil: there are none.
 func (r *reading) deletedRows(ctx context.Context, f *dataFile, from []*deleteFile) (rows *lake.Rows, err error) {
+	var equality []*deleteFile
 	for _, of := range from {
 		of.once.Do(func() {
-			if of.rows, of.err = r.readPositions(ctx, of.dataFile); of.err != nil {
+			if of.err = of.read(ctx, r); of.err != nil {
 				of.err = fmt.Errorf("delete file %s: %w", of.path, of.err)
 			}
 		})
@@ -106,6 +120,8 @@ func (r *reading) deletedRows(ctx context.Context, f *dataFile, from []*deleteFi
 		}
 		found := of.rows[f.path]
 		switch {
+		case of.content == contentEquality:
+			equality = append(equality, of)
 		case found == nil:
 		case len(from) == 1:
 			return found, nil
@@ -118,51 +134,99 @@ func (r *reading) deletedRows(ctx context.Context, f *dataFile, from []*deleteFi
 			}
 		}
 	}
-	return rows, nil
+	for len(equality) > 0 && err == nil { // files with the same columns at once
+		ids := equality[0].equalityIDs
+		same := func(of *deleteFile) bool { return slices.Equal(of.equalityIDs, ids) }
+		var now []*deleteFile
+		for _, of := range equality {
+			if same(of) {
+				now = append(now, of)
+			}
+		}
+		equality = slices.DeleteFunc(equality, same)
+		if rows == nil {
+			rows = &lake.Rows{}
+		}
+		err = r.matching(ctx, f, now, rows)
+	}
+	return rows, err
 }
 
-// readPositions reads a file of position deletes.
-func (r *reading) readPositions(ctx context.Context, f *dataFile) (_ map[string]*lake.Rows, err error) {
-	in, done, err := r.store.Open(ctx, r.meta.place(f.path))
-	if err != nil {
-		return nil, err
+// read reads a delete file.
+func (of *deleteFile) read(ctx context.Context, r *reading) error {
+	if of.content == contentEquality {
+		fields, err := r.equalityFields(of.equalityIDs)
+		if err != nil {
+			return err
+		}
+		of.keys = map[string]struct{}{}
+		return r.scan(ctx, of.dataFile, parquetio.TableSchema{Fields: fields, ByID: true}, nil, func(b *column.Batch) error {
+			return eachKey(b, func(_ int, key []byte) error {
+				if _, there := of.keys[string(key)]; there {
+					return nil
+				}
+				if err := r.mem.Draw(keyBytes + int64(len(key))); err != nil {
+					return err
+				}
+				of.keys[string(key)] = struct{}{}
+				return nil
+			})
+		})
 	}
-	defer done()
-	set, err := parquetio.Open(ctx, []parquetio.Input{in}, parquetio.Options{Limits: r.limits, Table: &parquetio.TableSchema{Fields: []parquetio.TableField{
+	p := positions{r: r, rows: map[string]*lake.Rows{}}
+	of.rows = p.rows
+	return r.scan(ctx, of.dataFile, parquetio.TableSchema{Fields: []parquetio.TableField{
 		{Path: []string{deletedPath}, Stored: []string{deletedPath}, Type: column.Type{Kind: column.String}},
 		{Path: []string{deletedRow}, Stored: []string{deletedRow}, Type: column.Type{Kind: column.Int64}},
-	}}})
+	}}, nil, p.add)
+}
+
+// keyBytes is the memory of a key in a map, beside its text.
+const keyBytes = 48
+
+// scan reads all columns of a file. Values are of those that it may lack.
+func (r *reading) scan(ctx context.Context, f *dataFile, columns parquetio.TableSchema, values []column.Value, each func(b *column.Batch) error) error {
+	in, done, err := r.store.Open(ctx, r.meta.place(f.path))
 	if err != nil {
-		return nil, err
+		return err
+	}
+	defer done()
+	in.Values = values
+	set, err := parquetio.Open(ctx, []parquetio.Input{in}, parquetio.Options{Limits: r.limits, Table: &columns})
+	if err != nil {
+		return err
 	}
 	defer func() { _ = set.Close() }() // only read from
-	scan, err := set.Scan(parquetio.ScanOptions{Columns: []int{0, 1}})
+	all := make([]int, len(columns.Fields))
+	for i := range all {
+		all[i] = i
+	}
+	scan, err := set.Scan(parquetio.ScanOptions{Columns: all})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	reader := scan.NewReader()
 	defer reader.Close()
-	p := positions{r: r, rows: map[string]*lake.Rows{}}
 	for i := range scan.Units() {
 		if err := reader.Open(i); err != nil {
-			return nil, err
+			return err
 		}
 		for {
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
 			var b column.Batch
 			if ok, err := reader.Next(&b); err != nil {
-				return nil, err
+				return err
 			} else if !ok {
 				break
 			}
-			if err := p.add(&b); err != nil {
-				return nil, err
+			if err := each(&b); err != nil {
+				return err
 			}
 		}
 	}
-	return p.rows, nil
+	return nil
 }
 
 // positions is the rows of a file of position deletes, as they are read.
@@ -191,6 +255,97 @@ func (p *positions) add(b *column.Batch) error {
 			}
 		}
 		if err := p.last.Add(uint64(row.Int), p.r.mem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// equalityFields is the columns of equality deletes, by their ids. One that the table has no more
+// has the type of the last schema with it.
+func (r *reading) equalityFields(ids []int) (fields []parquetio.TableField, err error) {
+	if len(ids) == 0 {
+		return nil, errors.New("damaged: it does not say by which columns rows are deleted")
+	}
+	for _, id := range ids {
+		i, there := r.byID[id]
+		if there {
+			fields = append(fields, r.fields[i])
+			continue
+		}
+		for _, s := range slices.Backward(r.meta.Schemas) {
+			all, err := appendFields(nil, s.Fields, parquetio.TableField{}, 0)
+			if err != nil {
+				return nil, err
+			}
+			if i := slices.IndexFunc(all, func(f parquetio.TableField) bool { return int(f.IDs[len(f.IDs)-1]) == id }); i >= 0 {
+				fields, there = append(fields, all[i]), true
+				break
+			}
+		}
+		if !there {
+			return nil, fmt.Errorf("damaged: rows are deleted by a column with id %d, which the Iceberg table has not", id)
+		}
+	}
+	return fields, nil
+}
+
+// matching adds the rows of a data file that equality deletes with the same columns have.
+func (r *reading) matching(ctx context.Context, f *dataFile, from []*deleteFile, rows *lake.Rows) error {
+	fields, err := r.equalityFields(from[0].equalityIDs)
+	if err != nil {
+		return err
+	}
+	values := make([]column.Value, len(fields))
+	known := f.values(r)
+	for k, id := range from[0].equalityIDs {
+		if i, there := r.byID[id]; there && known != nil {
+			values[k] = known[i]
+		}
+	}
+	columns := parquetio.TableSchema{Fields: fields, ByID: true, IDsOf: r.idsOf}
+	return r.scan(ctx, f, columns, values, func(b *column.Batch) error {
+		return eachKey(b, func(i int, key []byte) error {
+			for _, of := range from {
+				if _, is := of.keys[string(key)]; is {
+					return rows.Add(uint64(b.First)+uint64(i), r.mem)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// eachKey calls do with the values of each row, as bytes that are the same for the same values:
+// NULL is NULL, the zeros of floats are equal, and so are all NaN.
+func eachKey(b *column.Batch, do func(i int, key []byte) error) error {
+	type source struct {
+		of    *column.Vector
+		write func(to []byte, i int) []byte
+	}
+	sources := make([]source, len(b.Cols))
+	for k := range b.Cols {
+		v := &b.Cols[k]
+		flat := v
+		if v.Dict != nil {
+			flat = &v.Dict.Values
+		}
+		sources[k] = source{v, sortkey.PackedKey(flat, false, true)}
+	}
+	var key []byte
+	for i := range b.Rows {
+		key = key[:0]
+		for _, s := range sources {
+			switch {
+			case s.of.IsNull(i):
+				key = append(key, sortkey.PackedNullFirst)
+			case s.of.Dict != nil:
+				key = s.write(key, int(s.of.Codes[i]))
+			default:
+				key = s.write(key, i)
+			}
+		}
+		if err := do(i, key); err != nil {
 			return err
 		}
 	}

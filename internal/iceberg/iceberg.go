@@ -16,8 +16,8 @@
 // files whose number is not above its own, within the same partition. Files are named by absolute
 // paths; those below the location of the table are looked for below the folder where it is now.
 //
-// What is not understood here is refused by name: format versions above 2, equality deletes, files
-// other than Parquet, encryption.
+// What is not understood here is refused by name: format versions above 2, files other than
+// Parquet, encryption.
 //
 // Reference: iceberg.apache.org/spec.
 package iceberg
@@ -54,6 +54,7 @@ type reading struct {
 	limits parquetio.Limits
 	meta   *metadata
 	fields []parquetio.TableField
+	idsOf  func(path []string) []int32
 	byID   map[int]int // fields by the last of their ids
 	filter *lake.Filter
 }
@@ -81,7 +82,7 @@ func Read(ctx context.Context, store lake.Store, q Request) (*lake.Table, error)
 	if t.Schema, err = r.meta.tableSchema(snapshot, q.AsOf != ""); err != nil {
 		return nil, err
 	}
-	r.fields, r.byID = t.Schema.Fields, map[int]int{}
+	r.fields, r.idsOf, r.byID = t.Schema.Fields, t.Schema.IDsOf, map[int]int{}
 	for i := range r.fields {
 		ids := r.fields[i].IDs
 		r.byID[int(ids[len(ids)-1])] = i
@@ -108,12 +109,13 @@ func (r *reading) files(s *snapshot) (files []lake.File, err error) {
 		deletes deletes
 	)
 	if err := filepool.Each(len(manifests), func(i int) error {
-		entries, err := r.manifest(&manifests[i])
+		entries, left, err := r.manifest(&manifests[i])
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		r.filter.Leave(left.Files, left.Rows, left.Bytes)
 		for _, f := range entries {
 			if f.content == contentData {
 				data = append(data, f)
@@ -127,11 +129,6 @@ func (r *reading) files(s *snapshot) (files []lake.File, err error) {
 	}
 	slices.SortFunc(data, func(a, b *dataFile) int { return strings.Compare(a.path, b.path) })
 	for _, f := range data {
-		bounds := f.bounds(r)
-		if r.filter.Excludes(bounds) {
-			r.filter.Leave(1, f.rows, f.size)
-			continue
-		}
 		if f.format != "PARQUET" {
 			return nil, fmt.Errorf("%s is of format %s; of the files of Iceberg tables only Parquet is supported", f.path, strings.ToLower(f.format))
 		}

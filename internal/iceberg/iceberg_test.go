@@ -235,7 +235,7 @@ func TestDamagedManifest(t *testing.T) {
 			return func(func(int) column.Bounds) bool { return false }
 		})
 		r := &reading{ctx: t.Context(), store: file(data), mem: memory, meta: &metadata{}, fields: fields, byID: map[int]int{1: 0}, filter: excludes.Filter(fields)}
-		files, err := r.manifest(&manifest{path: "m", size: size, spec: &spec{Fields: []specField{{SourceID: 1, FieldID: 1000, Transform: "identity"}}}})
+		files, _, err := r.manifest(&manifest{path: "m", size: size, spec: &spec{Fields: []specField{{SourceID: 1, FieldID: 1000, Transform: "identity"}}}})
 		if memory.Reserved() > int64(len(files)+1)*(entryBytes+1024) {
 			t.Fatalf("%d bytes are held for %d files", memory.Reserved(), len(files))
 		}
@@ -259,8 +259,8 @@ func TestDamagedManifest(t *testing.T) {
 			_, _ = read(other)
 		}
 	}
-	tight := &reading{ctx: t.Context(), store: file(data), mem: budget.New(budget.Memory, 1000), meta: &metadata{}, filter: lake.Excludes(nil).Filter(nil)}
-	if _, err := tight.manifest(&manifest{spec: &spec{}}); budget.Refusal(err, budget.Memory) == nil {
+	tight := &reading{ctx: t.Context(), store: file(data), mem: budget.New(budget.Memory, 500), meta: &metadata{}, filter: lake.Excludes(nil).Filter(nil)}
+	if _, _, err := tight.manifest(&manifest{spec: &spec{}}); budget.Refusal(err, budget.Memory) == nil {
 		t.Errorf("%v where memory is short", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/lake"
 )
 
 // manifest is what a manifest list says of a manifest.
@@ -32,17 +33,18 @@ const statusDeleted = 2
 
 // dataFile is what a manifest says of a data file or a delete file.
 type dataFile struct {
-	content    int64
-	path       string
-	format     string
-	rows, size int64
-	sequence   int64
-	spec       *spec
-	partition  []any          // by field of the spec
-	lower      map[int]string // bounds by the id of the column
-	upper      map[int]string //
-	nulls      map[int]int64  // how many values are NULL, by the id of the column
-	referenced string         // of a delete file: the one data file whose rows it has; "": of any
+	content     int64
+	path        string
+	format      string
+	rows, size  int64
+	sequence    int64
+	spec        *spec
+	partition   []any          // by field of the spec
+	lower       map[int]string // bounds by the id of the column
+	upper       map[int]string //
+	nulls       map[int]int64  // how many values are NULL, by the id of the column
+	equalityIDs []int          // of equality deletes: the ids of their columns
+	referenced  string         // of a delete file: the one data file whose rows it has; "": of any
 }
 
 // entryBytes is the memory of an entry, beside its texts, and that of each bound.
@@ -162,8 +164,9 @@ func (r *reading) summaries(f *fields, s *spec) map[int]column.Bounds {
 	return bounds
 }
 
-// manifest reads the files of a manifest that are of the table.
-func (r *reading) manifest(m *manifest) (files []*dataFile, err error) {
+// manifest reads the files of a manifest that are of the table, less the data files that the filter
+// rules out.
+func (r *reading) manifest(m *manifest) (files []*dataFile, left lake.Left, err error) {
 	err = r.readAvro(m.path, m.size, func(a *avroFile) (func(record) error, error) {
 		if m.spec == nil { // of version 1, without a list
 			id, err := strconv.ParseInt(string(a.meta["partition-spec-id"]), 10, 64)
@@ -184,6 +187,13 @@ func (r *reading) manifest(m *manifest) (files []*dataFile, err error) {
 			if err != nil || d == nil {
 				return err
 			}
+			if d.content == contentData {
+				if r.filter.Excludes(d.bounds(r)) {
+					left.Files, left.Rows, left.Bytes = left.Files+1, left.Rows+d.rows, left.Bytes+d.size
+					return nil
+				}
+				d.lower, d.upper, d.nulls = nil, nil, nil // they have served
+			}
 			files = append(files, d)
 			return r.mem.Draw(entryBytes + int64(len(d.path)+boundBytes*(len(d.lower)+len(d.upper)+len(d.nulls))))
 		}, nil
@@ -191,7 +201,7 @@ func (r *reading) manifest(m *manifest) (files []*dataFile, err error) {
 	if err != nil {
 		err = fmt.Errorf("manifest %s: %w", m.path, err)
 	}
-	return files, err
+	return files, left, err
 }
 
 // partitionNames is the names that fields of a spec have in a manifest, found by their ids.
@@ -241,6 +251,11 @@ func (r *reading) entry(f *fields, m *manifest, names []string) (*dataFile, erro
 	d.format, _ = get[string](&of, "file_format")
 	d.rows, d.size = of.must("record_count"), of.must("file_size_in_bytes")
 	d.referenced, _ = get[string](&of, "referenced_data_file")
+	ids, _ := get[[]any](&of, "equality_ids")
+	for _, x := range ids {
+		id, _ := ordinal(x)
+		d.equalityIDs = append(d.equalityIDs, int(id))
+	}
 	if _, encrypted := get[[]byte](&of, "key_metadata"); encrypted {
 		return nil, fmt.Errorf("%s: %w", d.path, errEncrypted)
 	}

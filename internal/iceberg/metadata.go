@@ -165,7 +165,7 @@ type specField struct {
 
 const firstPartitionID = 1000
 
-// readAll reads a file, of most bytes at most.
+// readAll reads a file, of most bytes at most, whose size is drawn.
 func (r *reading) readAll(path string, most int64) ([]byte, error) {
 	in, done, err := r.store.Open(r.ctx, path)
 	if err != nil {

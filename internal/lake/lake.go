@@ -38,7 +38,7 @@ type File struct {
 type Left struct{ Files, Rows, Bytes int64 }
 
 // Excludes makes a test of what a query rules out, by bounds of columns by their place among
-// fields; nil, or a test that is nil: nothing is.
+// fields, which may be called concurrently; nil, or a test that is nil: nothing is.
 type Excludes func(fields []parquetio.TableField) func(bounds func(i int) column.Bounds) bool
 
 // Filter is a test of files of a table, and what it has left out.

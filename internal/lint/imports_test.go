@@ -74,7 +74,7 @@ var allowed = map[string][]string{
 	"internal/device":  {"internal/cuda"},
 	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/iceberg", "internal/lake", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
 	"internal/delta":   {"internal/column", "internal/lake", "internal/parquetio"},
-	"internal/iceberg": {"internal/column", "internal/filepool", "internal/lake", "internal/parquetio"},
+	"internal/iceberg": {"internal/column", "internal/filepool", "internal/lake", "internal/parquetio", "internal/sortkey"},
 	"internal/lake":    {"internal/column", "internal/parquetio"},
 	"internal/remote":  {},
 	"internal/arrowio": {},
