@@ -51,7 +51,7 @@ func fromElemField(dt arrow.DataType, f arrow.Field) (Type, error) {
 	if err != nil || t.IsNested() {
 		return Type{}, fmt.Errorf("%w: %s", ErrNoArrowType, dt)
 	}
-	return t, nil
+	return t.Plain(), nil
 }
 
 // listToArrow is ToArrow for lists and maps.

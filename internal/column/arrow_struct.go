@@ -55,7 +55,7 @@ func (l *Leaf) FromRecord(rec arrow.Record, v *Vector) error {
 	if err := fromArrow(arr, v, copyData, above); err != nil {
 		return err
 	}
-	v.Type = l.Type // which the field may know better
+	v.Type = l.Type.Plain() // which the field may know better
 	if l.Type.Kind == Decimal {
 		return checkDigits(v)
 	}

@@ -8,12 +8,29 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal128"
 )
 
-// The metadata by which Arrow marks a fixed_size_binary[16] field as a UUID.
+// The metadata by which Arrow marks a fixed_size_binary[16] field as a UUID, and a text as JSON. It
+// has none for texts that Parquet calls an enum: that name is our own, and other readers take these
+// for texts.
 const (
 	extensionKey     = "ARROW:extension:name"
 	extensionDataKey = "ARROW:extension:metadata"
 	uuidExtension    = "arrow.uuid"
+	jsonExtension    = "arrow.json"
+	enumExtension    = "gagg.enum"
 )
+
+// extensionOf is the extension name of a type; "": it has none.
+func extensionOf(t Type) string {
+	switch {
+	case t == (Type{Kind: UUID}):
+		return uuidExtension
+	case t.Form == JSON:
+		return jsonExtension
+	case t.Form == Enum:
+		return enumExtension
+	}
+	return ""
+}
 
 // ErrNoArrowType is wrapped by errors about Arrow types that gagg does not
 // hold in a vector (structs, lists of lists, durations, intervals).
@@ -62,25 +79,33 @@ func ArrowType(t Type) arrow.DataType {
 }
 
 // ArrowField returns the Arrow field of a column. A UUID is told apart from
-// other 16-byte values by the extension name in the field's metadata.
+// other 16-byte values, and the form of a text, by the extension name in the field's metadata.
 func ArrowField(name string, t Type, nullable bool) arrow.Field {
 	f := arrow.Field{Name: name, Type: ArrowType(t), Nullable: nullable || t.Kind == Null}
-	if t == (Type{Kind: UUID}) {
-		f.Metadata = arrow.NewMetadata([]string{extensionKey, extensionDataKey}, []string{uuidExtension, ""})
+	if extension := extensionOf(t); extension != "" {
+		f.Metadata = arrow.NewMetadata([]string{extensionKey, extensionDataKey}, []string{extension, ""})
 	}
 	return f
 }
 
-// FromArrowField is FromArrowType for a field: it knows a UUID by the
+// FromArrowField is FromArrowType for a field: it knows a UUID, and the form of a text, by the
 // field's metadata.
 func FromArrowField(f arrow.Field) (Type, error) {
 	t, err := FromArrowType(f.Type)
 	if err != nil {
 		return t, fmt.Errorf("column %q: %w", f.Name, err)
 	}
-	if i := f.Metadata.FindKey(extensionKey); i >= 0 && f.Metadata.Values()[i] == uuidExtension &&
-		t == (Type{Kind: FixedBinary, Width: 16}) {
+	extension := ""
+	if i := f.Metadata.FindKey(extensionKey); i >= 0 {
+		extension = f.Metadata.Values()[i]
+	}
+	switch {
+	case extension == uuidExtension && t == (Type{Kind: FixedBinary, Width: 16}):
 		return Type{Kind: UUID}, nil
+	case extension == jsonExtension && t == (Type{Kind: String}):
+		t.Form = JSON
+	case extension == enumExtension && t == (Type{Kind: String}):
+		t.Form = Enum
 	}
 	return t, nil
 }

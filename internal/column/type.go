@@ -51,7 +51,7 @@ const (
 	Date        // days since 1970-01-01
 	Time        // Unit since midnight; UTC
 	Timestamp   // Unit since 1970-01-01 00:00; UTC: an instant, else wall-clock time
-	String      // UTF-8 by promise of the file; any bytes pass (enum and JSON too)
+	String      // UTF-8 by promise of the file; any bytes pass
 	Binary      // any bytes
 	FixedBinary // Width bytes
 	UUID        // 16 bytes
@@ -104,6 +104,26 @@ type Type struct {
 	Scale     uint8 // Decimal: digits after the point, 0..Precision
 	Width     int32 // FixedBinary: bytes
 	Nest      Nest  // a list or map of what the other fields say
+	Form      Form  // what strings are meant as
+}
+
+// Form is what the strings of a column of an input are meant as. The columns of schemas of inputs
+// and results have it, so that a column that is put out is of the type that it was read as; within
+// expressions and vectors there is none ([Type.Plain]).
+type Form uint8
+
+const (
+	NoForm Form = iota
+	JSON
+	Enum // of some values, which are not known
+)
+
+var formNames = [...]string{NoForm: "", JSON: "json", Enum: "enum"}
+
+// Plain is t without its form.
+func (t Type) Plain() Type {
+	t.Form = NoForm
+	return t
 }
 
 // DecimalType returns decimal(precision, scale).
@@ -192,6 +212,9 @@ func (t Type) String() string {
 		return t.Elem().String() + "[]"
 	case Map:
 		return "map(" + t.Elem().String() + ", " + kindNames[Int64] + ")"
+	}
+	if t.Form != NoForm {
+		return formNames[t.Form]
 	}
 	switch t.Kind {
 	case Decimal:

@@ -14,6 +14,9 @@ func ParseType(text string) (Type, error) {
 	if text == kindNames[Null] {
 		return Type{Kind: Null}, nil
 	}
+	if f := slices.Index(formNames[:], text); f > int(NoForm) {
+		return Type{Kind: String, Form: Form(f)}, nil
+	}
 	t := Type{}
 	name, rest, _ := strings.Cut(text, "[")
 	unit, zone := strings.CutSuffix(strings.TrimSuffix(rest, "]"), ", UTC")

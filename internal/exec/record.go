@@ -95,7 +95,7 @@ func (r *run) resultSchema() *arrow.Schema {
 func (r *run) schema() *arrow.Schema {
 	fields := make([]arrow.Field, len(r.plan.Query.Out))
 	for i, c := range r.plan.Query.Out {
-		fields[i] = column.ArrowField(c.Name, c.Expr.Type(), true)
+		fields[i] = column.ArrowField(c.Name, c.Type, true)
 	}
 	return arrow.NewSchema(fields, nil)
 }

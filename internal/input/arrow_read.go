@@ -29,7 +29,7 @@ func (s *arrowScan) project(f *arrowFile) *projection {
 	leaves := column.Leaves(p.Schema)
 	for _, c := range s.cols {
 		if own := f.leafOf(c); own == noLeaf {
-			p.cols = append(p.cols, cutColumn{lacking: s.in.cols[c].Type})
+			p.cols = append(p.cols, cutColumn{lacking: s.in.cols[c].Type.Plain()})
 		} else {
 			p.cols = append(p.cols, cutColumn{leaf: &leaves[at[own]]})
 		}

@@ -62,7 +62,11 @@ func (in *arrowInput) unify(union bool) {
 			f.leaves[at] = i
 			if c := &in.cols[at]; c.Err == nil && l.Err != nil {
 				c.Err = l.Err
-			} else if c.Err == nil && c.Type != l.Type {
+			} else if c.Err == nil && c.Type.Plain() == l.Type.Plain() {
+				if c.Type != l.Type {
+					c.Type = c.Type.Plain()
+				}
+			} else if c.Err == nil {
 				in.disagree[at] = &Error{fmt.Errorf("%s: column %q: type %s does not agree with %s in %s", f.name, c.Name, l.Type, c.Type, firsts[at])}
 			}
 		}

@@ -223,6 +223,9 @@ func (d *Dataset) Schema() column.Schema {
 	s := column.Schema{Fields: make([]column.Field, len(d.table.cols))}
 	for i, c := range d.table.cols {
 		s.Fields[i] = column.Field{Name: c.name, Type: c.typ}
+		if c.typ == (column.Type{Kind: column.String}) {
+			s.Fields[i].Type.Form = c.form
+		}
 	}
 	return s
 }

@@ -18,6 +18,7 @@ type leaf struct {
 	path    []string // the names it is made of
 	ids     []int32  // the field ids of these; nil: not all have one
 	typ     column.Type
+	form    column.Form
 	element column.Type // within a list or map: of its values
 	index   int         // number of the column in every row group
 	err     error       // why the column cannot be read; matters only when it is asked for
@@ -162,5 +163,6 @@ func (n *schemaNode) leaf(e *format.SchemaElement, index int) leaf {
 		return l
 	}
 	l.typ, l.err = leafType(e, l.length)
+	l.form = leafForm(e, l.typ)
 	return l
 }

@@ -87,6 +87,27 @@ func logicalType(e *format.SchemaElement, plain column.Type, length int) (column
 	return plain, nil // BSON, GEOMETRY and the like are bytes
 }
 
+// leafForm is what the strings of a column are meant as.
+func leafForm(e *format.SchemaElement, t column.Type) column.Form {
+	if t.Kind != column.String {
+		return column.NoForm
+	}
+	switch e.LogicalType.Value.(type) {
+	case *format.JsonType:
+		return column.JSON
+	case *format.EnumType:
+		return column.Enum
+	case nil:
+		switch e.ConvertedType.V {
+		case deprecated.Json:
+			return column.JSON
+		case deprecated.Enum:
+			return column.Enum
+		}
+	}
+	return column.NoForm
+}
+
 func timeType(e *format.SchemaElement, kind column.Kind, unit format.TimeUnitValue, utc bool) (column.Type, error) {
 	t := column.Type{Kind: kind, UTC: utc}
 	physical := format.Int64

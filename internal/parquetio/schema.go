@@ -15,6 +15,7 @@ type tableColumn struct {
 	path []string
 	nth  int // 0 for the first leaf of this path in a file, 1 for its duplicate, ...
 	typ  column.Type
+	form column.Form // that all files agree on
 
 	hive   int   // index among the columns with a value for each file; -1: it has none
 	always bool  // that value counts, and no file is read for it; else it counts in files without the column
@@ -86,11 +87,14 @@ func (t *table) addLeaf(files []*dataFile, i int, lf *leaf, key columnKey) int {
 		t.byKey[key] = c
 		t.cols = append(t.cols, tableColumn{
 			name: lf.name, path: lf.path, nth: key.nth,
-			typ: lf.typ, hive: -1, seenIn: i, typeOf: i, err: lf.err,
+			typ: lf.typ, form: lf.form, hive: -1, seenIn: i, typeOf: i, err: lf.err,
 		})
 		return c
 	}
 	col := &t.cols[c]
+	if col.form != lf.form {
+		col.form = column.NoForm
+	}
 	switch common, ok := commonType(col.typ, lf.typ); {
 	case lf.err != nil:
 		if col.err == nil {
@@ -162,6 +166,7 @@ func (t *table) hash(leaves []leaf) uint64 {
 	for i := range leaves {
 		maphash.WriteComparable(&h, leaves[i].name)
 		maphash.WriteComparable(&h, leaves[i].typ)
+		maphash.WriteComparable(&h, leaves[i].form)
 	}
 	return h.Sum64()
 }
@@ -172,7 +177,7 @@ func sameLeaves(a, b []leaf) bool {
 	}
 	for i := range a {
 		x, y := &a[i], &b[i]
-		if x.name != y.name || len(x.path) != len(y.path) || x.typ != y.typ || (x.err == nil) != (y.err == nil) || !slices.Equal(x.ids, y.ids) {
+		if x.name != y.name || len(x.path) != len(y.path) || x.typ != y.typ || x.form != y.form || (x.err == nil) != (y.err == nil) || !slices.Equal(x.ids, y.ids) {
 			return false
 		}
 		for k := range x.path {

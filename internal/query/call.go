@@ -50,7 +50,25 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 	c.out.Calls = append(c.out.Calls, call)
 	c.out.CallTexts = append(c.out.CallTexts, strings.ToLower(name))
 	c.callTypes = append(c.callTypes, t)
+	c.callForms = append(c.callForms, c.callForm(n.Name, &call, t))
 	return len(c.out.Calls) - 1, nil
+}
+
+// callForm is the form of the results of an aggregate of a type: that of its argument, if they are
+// values of it.
+func (c *compiler) callForm(name string, call *agg.Call, t column.Type) column.Form {
+	if len(call.Args) == 0 || call.Types[0] != t || joinsText(name) {
+		return column.NoForm
+	}
+	return c.formOf(c.out.Args[call.Args[0]])
+}
+
+// formOf is the form of an expression over the input: that of the column that it is.
+func (c *compiler) formOf(e *expr.Expr) column.Form {
+	if i, ok := e.Column(); ok {
+		return c.in.Schema().Fields[c.out.Cols[i]].Type.Form
+	}
+	return column.NoForm
 }
 
 // inside is what is computed for the rows of a call.

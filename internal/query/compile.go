@@ -31,7 +31,8 @@ type compiler struct {
 	following []int          // elements of By that are none
 	byItems   int            // how many of items are elements of By
 	keyItems  []int          // with grouping sets: which key each element of By is
-	callTypes []column.Type
+	callTypes []column.Type  // of the aggregates
+	callForms []column.Form  // of those whose results are values of a column
 	items     []outputItem
 }
 
@@ -83,7 +84,7 @@ func (c *compiler) inputColumn(name string) (int, column.Type, error) {
 	if err != nil {
 		return 0, column.Type{}, err
 	}
-	t := c.in.Schema().Fields[i].Type
+	t := c.in.Schema().Fields[i].Type.Plain()
 	b, ok := c.batchCol[i]
 	if !ok {
 		b = len(c.out.Cols)

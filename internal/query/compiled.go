@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
@@ -53,6 +54,7 @@ type Compiled struct {
 type Output struct {
 	Name string
 	Expr *expr.Expr
+	Type column.Type // that of Expr, and its form
 }
 
 // Term is an element of OrderBy.

@@ -64,7 +64,7 @@ func (c *compiler) pivot() error {
 			}
 		}
 	}
-	c.out.Out = append(c.out.Out, Output{name, e})
+	c.out.Out = append(c.out.Out, Output{name, e, c.outputType(e)})
 	c.out.Limit, c.out.Offset = 0, 0
 	return nil
 }

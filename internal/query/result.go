@@ -179,9 +179,22 @@ func (c *compiler) outputs() error {
 		if err != nil {
 			return err
 		}
-		c.out.Out = append(c.out.Out, Output{it.name, e})
+		c.out.Out = append(c.out.Out, Output{it.name, e, c.outputType(e)})
 	}
 	return nil
+}
+
+// outputType is the type of an output column, with the form of the key or the aggregate that it is.
+func (c *compiler) outputType(e *expr.Expr) column.Type {
+	t := e.Type()
+	switch i, ok := e.Column(); {
+	case !ok:
+	case i < len(c.out.Keys):
+		t.Form = c.formOf(c.out.Keys[i])
+	default:
+		t.Form = c.callForms[i-len(c.out.Keys)]
+	}
+	return t
 }
 
 // ordered is what an element of OrderBy orders by: an output column of that

@@ -83,7 +83,7 @@ func (w *csvWriter) appendValue(c int, v *column.Vector, i int) {
 			w.field = append(w.field[:0], w.buf[start:]...)
 			w.buf = appendQuoted(w.buf[:start], w.field)
 		}
-	case v.Type == column.Type{Kind: column.String}:
+	case v.Type.Plain() == column.Type{Kind: column.String}:
 		w.appendField(v.Bytes(i), true)
 	default:
 		w.field = w.value[c](w.field[:0], v, i)

@@ -37,6 +37,12 @@ func storageOf(t column.Type) parquetStorage {
 	case column.Time, column.Timestamp:
 		return timeStorage(t)
 	case column.String:
+		switch t.Form {
+		case column.JSON:
+			return parquetStorage{physical: format.ByteArray, logical: &format.JsonType{}, converted: deprecated.Json, old: true}
+		case column.Enum:
+			return parquetStorage{physical: format.ByteArray, logical: &format.EnumType{}, converted: deprecated.Enum, old: true}
+		}
 		return parquetStorage{physical: format.ByteArray, logical: &format.StringType{}, converted: deprecated.UTF8, old: true}
 	case column.UUID:
 		return parquetStorage{physical: format.FixedLenByteArray, width: 16, logical: &format.UUIDType{}}

@@ -115,6 +115,14 @@ func (h *Header) Fields() (fields query.Fields, err error) {
 	return fields, nil
 }
 
+// plain is a type, as text, without what its texts are meant as: they are compared as texts.
+func plain(typ string) string {
+	if t, err := column.ParseType(typ); err == nil {
+		return t.Plain().String()
+	}
+	return typ
+}
+
 // Same compares what two states were made of. The error says in what they differ: h is of this, was
 // of that.
 func (h *Header) Same(was *Header) error {
@@ -130,7 +138,7 @@ func (h *Header) Same(was *Header) error {
 		switch {
 		case !ok:
 			return fmt.Errorf("the input has a column %q", f.Name)
-		case t != f.Type:
+		case t != f.Type && plain(t) != plain(f.Type):
 			return fmt.Errorf("the input's column %q is %s, not %s", f.Name, f.Type, t)
 		}
 	}
