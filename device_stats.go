@@ -20,8 +20,10 @@ type DeviceStats struct {
 	Tiles int64 `json:"tiles"`
 	Rows  int64 `json:"rows"` // in tiles
 	// InCore: all groups stayed on devices: on the first one, of several
-	InCore     bool  `json:"in_core"`
-	Groups     int64 `json:"groups"`      // in the table at the end of that
+	InCore bool  `json:"in_core"`
+	Groups int64 `json:"groups"` // in the table at the end of that
+	// Selected: groups that left it, since few are wanted; 0: all did, or did not have to
+	Selected   int64 `json:"selected"`
 	TableSlots int64 `json:"table_slots"` // of it
 	Grown      int64 `json:"grown"`       // how often it was made larger
 	// A row whose group a full table does not have is kept in pages.
@@ -60,7 +62,7 @@ func newDeviceStats(d exec.DeviceStats) DeviceStats {
 	m := d.First
 	s := DeviceStats{
 		Number: d.Number, Name: d.Name, Start: d.Start.Seconds(), Memory: d.Memory, PeakMemory: d.Peak,
-		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
+		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), Selected: d.Selected, TableSlots: int64(m.Slots), Grown: int64(m.Growths),
 		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.WrittenRows + m.RetainedRows), EvictedBytes: int64(m.WrittenBytes + m.RetainedBytes),
 		KeptRows: int64(m.RetainedRows), Streams: make([]StreamStats, len(m.Streams.Streams)),
 	}
@@ -119,6 +121,7 @@ func (s *DeviceStats) merge(o DeviceStats) {
 		{&s.Tiles, o.Tiles},
 		{&s.Rows, o.Rows},
 		{&s.Groups, o.Groups},
+		{&s.Selected, o.Selected},
 		{&s.TableSlots, o.TableSlots},
 		{&s.Grown, o.Grown},
 		{&s.RestRows, o.RestRows},

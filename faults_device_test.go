@@ -38,19 +38,23 @@ var codes = []struct {
 
 // deviceWays are ways of a query through a device: its groups stay there; they do not, and the
 // second pass has them; rows that leave stay in pinned memory until then; writers get such rows
-// from there; groups have lists.
+// from there; groups have lists; few of those on the device are wanted; there are no keys.
 var deviceWays = []struct {
 	name   string
 	opt    gagg.Options
 	kept   int64 // bytes for rows to stay in
 	direct bool  // they come back straight from there
 	agg    string
+	best   int64 // so many groups are wanted; 0: all
+	noKeys bool
 }{
-	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "max(x)"},
-	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 0, false, "max(x)"},
-	{"kept", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 8 << 20, true, "max(x)"},
-	{"kept, then placed", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20, Partitions: 64}, 8 << 20, false, "max(x)"},
-	{"lists", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 32 << 20, Partitions: 4}, 0, false, "median(x)"},
+	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "max(x)", 0, false},
+	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 0, false, "max(x)", 0, false},
+	{"kept", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 8 << 20, true, "max(x)", 0, false},
+	{"kept, then placed", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20, Partitions: 64}, 8 << 20, false, "max(x)", 0, false},
+	{"lists", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 32 << 20, Partitions: 4}, 0, false, "median(x)", 0, false},
+	{"selected", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 1 << 20, Partitions: 4}, 0, false, "max(x)", 5, false},
+	{"no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20}, 0, false, "max(x)", 0, true},
 }
 
 // F60: a device takes no decimal that its column does not declare; the run that follows does.
@@ -75,7 +79,13 @@ func TestDeviceFaults(t *testing.T) {
 		stride = 229
 	}
 	for _, way := range deviceWays {
-		q.Aggs = exprs("count(*)", "sum(i)", way.agg)
+		q := q
+		if q.Aggs = exprs("count(*)", "sum(i)", way.agg); way.noKeys {
+			q.By = nil
+		}
+		if way.best > 0 {
+			q.OrderBy, q.Limit = []string{"-" + way.agg}, way.best
+		}
 		want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 		for _, device := range []string{"gpu", "auto"} {
 			t.Run(way.name+"/"+device, func(t *testing.T) {

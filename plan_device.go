@@ -24,6 +24,10 @@ type DevicePlan struct {
 	// pages allow it
 	Encoded bool   `json:"encoded"`
 	RowsBy  string `json:"rows_by"` // why workers make all rows; "": they need not
+	// Selects: of the groups of a query with an order and a limit, or having, those that are not
+	// wanted stay there, where one device has all groups
+	Selects bool   `json:"selects"`
+	Wanted  string `json:"wanted"` // which are wanted, or why all leave; "": all are
 }
 
 // Prediction is how long a run would take, reading included, without what waits
@@ -43,8 +47,15 @@ func (d *DevicePlan) String() string {
 	if !d.Encoded {
 		rows = fmt.Sprintf("rows are made by the CPU, of %d bytes: %s", d.RowBytes, d.RowsBy)
 	}
-	return fmt.Sprintf("%s, %d streams; %s; a bucket's table is full above load %g and has %g at most",
-		memory, d.Streams, rows, d.LoadFull, d.LoadMost)
+	groups := ""
+	switch {
+	case d.Selects:
+		groups = "; if one has all groups, few leave it: " + d.Wanted
+	case d.Wanted != "":
+		groups = "; all groups leave it: " + d.Wanted
+	}
+	return fmt.Sprintf("%s, %d streams; %s%s; a bucket's table is full above load %g and has %g at most",
+		memory, d.Streams, rows, groups, d.LoadFull, d.LoadMost)
 }
 
 // newDevicePlan tells of the devices that are used.
@@ -56,6 +67,7 @@ func newDevicePlan(e *exec.Explained) *DevicePlan {
 	d := &DevicePlan{
 		Numbers: e.Numbers, Memory: o.GPUMemory, Streams: e.Streams(), RowBytes: decision.Facts.RowSize,
 		LoadFull: o.Load.Full, LoadMost: o.Load.Max, Groups: -1, Encoded: decision.RowsBy == "", RowsBy: decision.RowsBy,
+		Selects: decision.Select != nil, Wanted: decision.Wanted,
 	}
 	if e.Groups < math.MaxInt64 {
 		d.Groups = int64(e.Groups)

@@ -21,7 +21,8 @@
 //  1. [Locate] counts the groups of each bucket.
 //  2. [Groups.Open] makes the buffers of readers, if there is room ([Groups.Readable]). Each
 //     [Reader] copies partitions to the host; while one piece is read, the next one crosses.
-//  3. Or a [Walk] copies the groups to other memory on the device, from which they leave it.
+//  3. Or, before, [Groups.Select] hands out those that are wanted, in any order: the others stay.
+//  4. Or a [Walk] copies the groups to other memory on the device, from which they leave it.
 //
 // # Invariants
 //

@@ -49,7 +49,8 @@ type Groups struct {
 	memory cuda.Pieces // of places and buffers
 	places cuda.Span   // from, on the device
 
-	buffers chan cuda.Span // on the device, for two pieces each: of the readers that there are not
+	lent    cuda.Span      // on the device: the memory of all buffers
+	buffers chan cuda.Span // for two pieces each: of the readers that there are not
 }
 
 // Locate finds where in the table the groups of each partition are. Nothing is under way there. On
@@ -158,7 +159,7 @@ func (g *Groups) Open() error {
 	if err != nil {
 		return fmt.Errorf("buffers for readers of groups: %w", err)
 	}
-	g.buffers = make(chan cuda.Span, g.config.Readers)
+	g.lent, g.buffers = all, make(chan cuda.Span, g.config.Readers)
 	for at := cuda.Size(0); at < all.Size; at += each {
 		g.buffers <- all.Slice(at, at+each)
 	}

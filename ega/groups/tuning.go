@@ -36,6 +36,17 @@ const (
 	// more (0014).
 	partBytes = 256 << 10
 
+	// Where more than one in selectShare of the groups are wanted all are read: a group that is
+	// selected is placed and merged on the host (plan.Costs: Group) before it is finished (Put), so
+	// that two in five would take as long. Looking for them takes some more.
+	selectShare = 4
+
+	// selectSlack is how many more groups than are wanted may leave: as many as cross in one piece
+	// of 256 KiB, of rows of some words, and one in selectPart of the groups. Finding fewer takes
+	// one more look at all groups.
+	selectSlack = 4 << 10
+	selectPart  = 64
+
 	// valuesBytes is the size of a buffer for values: a small part of what a core has in its cache,
 	// and enough for a copy, which takes 6 µs however small it is: 512 KiB cross in 10 µs.
 	valuesBytes = 512 << 10

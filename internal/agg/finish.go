@@ -74,7 +74,7 @@ func (l *Layout) MayOverflow(call int) bool {
 	c := &l.calls[call]
 	switch c.fn {
 	case fnSum:
-		return !c.null && !c.result.IsFloat() && !l.fitsWord(c)
+		return !c.null && !c.result.IsFloat() && !l.fitsWord(c) && !l.fitsAlways(c)
 	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnMad:
 		return true
 	}
@@ -91,6 +91,16 @@ func (l *Layout) fitsWord(c *call) bool {
 	}
 	op := l.slots[c.slots[0]].op
 	return (op == opAddInt || op == opAddCounted) && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
+}
+
+// fitsAlways reports whether a sum of values of 64 bits has a result of 38 digits, which are above
+// 2^126: 2^62 rows do not overflow it.
+func (l *Layout) fitsAlways(c *call) bool {
+	if c.linear != nil || c.slots[0] == none || c.result.Kind != column.Decimal || c.result.Precision < 38 {
+		return false
+	}
+	op := l.slots[c.slots[0]].op
+	return op == opAddInt128 || op == opAddUint128
 }
 
 // Result is where rows hold an integer: (row[Word] >> Shift) & Mask. It is one of Type, without the

@@ -35,7 +35,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
 		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,
-		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding,
+		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding, Select: decision.Select,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.Pipeline
@@ -110,7 +110,12 @@ const mergedRows = 16 * cpu.DefaultPassLeast
 func (r *run) planRanges() []merge.Range {
 	a := r.current.Load()
 	sizes := a.groups.Sizes()
-	if a.devices == nil || !a.devices.Second() {
+	switch {
+	case a.devices == nil:
+		return merge.Buddies(sizes, -1)
+	case a.devices.Selected(): // partitions were made for all groups
+		return merge.Buddies(sizes, resultRows)
+	case !a.devices.Second():
 		return merge.Buddies(sizes, -1)
 	}
 	together := a.devices.EvictedRows(sizes)

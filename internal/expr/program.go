@@ -77,10 +77,11 @@ type Program struct {
 }
 
 // NewProgram makes the program, of so many registers at most, that passes over rows that where, if
-// it is not nil, is not true for, and stores each of the values, all of which are OnWords. If there
-// is none, why is what has no operations, for people.
-func NewProgram(where *Expr, values []*Expr, registers int) (p *Program, why string) {
-	c := programmer{p: &Program{}, at: map[*bound]int{}, inputs: map[*bound]int{}, able: map[*bound]bool{}}
+// it is not nil, is not true for, and stores each of the values. wide: columns of decimals of more
+// than 18 digits may be loaded, which fails where an int64 does not hold them. If there is no
+// program, why is what has no operations, for people.
+func NewProgram(where *Expr, values []*Expr, registers int, wide bool) (p *Program, why string) {
+	c := programmer{p: &Program{}, at: map[*bound]int{}, inputs: map[*bound]int{}, able: map[*bound]bool{}, wide: wide}
 	if where != nil {
 		if !c.can(where.root) {
 			return nil, "the filter"
@@ -88,6 +89,9 @@ func NewProgram(where *Expr, values []*Expr, registers int) (p *Program, why str
 		c.emit(virtualStep{code: CodeKeep, args: []int{c.node(where.root)}})
 	}
 	for i, v := range values {
+		if !c.can(v.root) {
+			return nil, "a value"
+		}
 		c.emit(virtualStep{code: CodeStore, args: []int{c.node(v.root)}, constant: uint64(i)})
 	}
 	if c.allocate(); c.p.Registers > registers {
@@ -145,6 +149,7 @@ type programmer struct {
 	at     map[*bound]int // where a node's word is
 	inputs map[*bound]int // number of the input
 	able   map[*bound]bool
+	wide   bool // see NewProgram
 }
 
 // virtualStep is a step before registers are shared: the register that it writes has its number.
@@ -173,7 +178,7 @@ func (c *programmer) can(n *bound) bool {
 func (c *programmer) steppable(n *bound) bool {
 	switch n.kind {
 	case boundColumn:
-		return IsWord(n.typ)
+		return IsWord(n.typ) || c.wide && n.typ.Kind == column.Decimal
 	case boundConst:
 		_, ok := wordOf(n.value)
 		return ok

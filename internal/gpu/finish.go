@@ -22,6 +22,7 @@ type outcome struct {
 	merger   atomic.Int64 // how many there are
 	mergers  int          // how many there will be, at most
 	largest  int64        // rows of what they merge as one, at most
+	selected bool         // groups that are not wanted have been left on the device
 }
 
 // tally counts the input rows that rows coming back stand for.
@@ -74,21 +75,48 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	return err
 }
 
-// finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of
-// them, else writers have them.
+// finish ends the pass. If stays says so and nobody has a part of its groups they stay on the
+// device, or, where few of them are wanted, writers have those. Else writers have all.
 func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
 	g, err = p.Finish(bits)
 	p.pinned.Close()
-	if err == nil && g != nil && !(stays && p.written() == 0) {
-		err = errors.Join(p.evict(g, 1<<bits), g.Close())
-		g = nil
+	if err == nil && g != nil {
+		var keeps bool
+		if keeps, err = p.keeps(g, 1<<bits, stays && p.written() == 0); err != nil || !keeps {
+			err = errors.Join(err, g.Close())
+			g = nil
+		}
 	}
 	if err == nil {
 		p.first = p.Stats()
 		p.first.Rows -= p.joined.Load()
 	}
 	return g, failed(p.context, err)
+}
+
+// keeps reports whether the groups stay on the device, if stays says that they may.
+func (p *pass) keeps(g *groups.Groups, partitions int, stays bool) (bool, error) {
+	if !stays {
+		return false, p.evict(g, partitions)
+	}
+	selected, err := p.selectFew(g)
+	return !selected, err
+}
+
+// selectFew gives a writer the groups that are wanted, each of which is whole, if they are few.
+// What the others stand for is not expected back (DEVICE-WHOLE).
+func (p *pass) selectFew(g *groups.Groups) (done bool, err error) {
+	d := p.devices
+	if d.config.Select == nil {
+		return false, nil
+	}
+	got, done, err := g.Select(d.config.Select, func(rows []uint64) error { return p.write(0, rows) })
+	if done && err == nil {
+		d.selected, p.selected = true, int64(got.Groups)
+		d.rows.want -= int64(got.Left)
+	}
+	return done, err
 }
 
 // closeEarly lets go of what the first pass has while its groups are read: pinned memory above all,
@@ -175,9 +203,10 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 
 // gains reports whether aggregating partitions on devices is worth the way there: where hardly two
 // rows make a group, as far as the tables of the first passes tell, the CPU has done it sooner.
-// Beside rows with long strings, or with lists, they can do none.
+// Beside rows with long strings, or with lists, they can do none, and of few groups that were
+// selected there is nothing to be done.
 func (d *Devices) gains() bool {
-	if d.config.Run.Long() || len(d.config.Lists) > 0 {
+	if d.selected || d.config.Run.Long() || len(d.config.Lists) > 0 {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)
@@ -187,6 +216,9 @@ func (d *Devices) gains() bool {
 	}
 	return feedback.BucketGain(rows, groups) >= d.config.Gain
 }
+
+// Selected reports whether groups that are not wanted were left on a device: the others are few.
+func (o *outcome) Selected() bool { return o.selected }
 
 // Second reports whether partitions are aggregated on devices while they are merged.
 func (o *outcome) Second() bool { return o.second }

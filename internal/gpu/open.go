@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/combine"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
@@ -66,6 +67,10 @@ type Config struct {
 	// Decode is how devices make rows themselves; its Plan is nil if they cannot.
 	Decode Decoding
 
+	// Select says which groups are wanted; nil: all. It is of use where all groups are on one
+	// device at the end: else no device knows the whole of any.
+	Select *Selection
+
 	// RetainBytes is how many bytes of pinned memory may be taken, for all devices, for rows that
 	// stay in it when they have left a device, where memory is not limited; 0: none.
 	RetainBytes int64
@@ -80,6 +85,9 @@ type Config struct {
 	// Leave has Close leave all to the driver, since the process ends.
 	Leave bool
 }
+
+// Selection says which groups are wanted.
+type Selection = groups.Selection
 
 // Devices is the devices of a run.
 type Devices struct {

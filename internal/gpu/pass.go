@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -28,9 +29,10 @@ type pass struct {
 	loading  sync.WaitGroup      // of kernels, in the background
 	closed   *closing            // the first pass; nil: nobody closes it yet
 
-	joined atomic.Uint64   // rows that are groups of other devices
-	first  firstpass.Stats // once it is finished
-	second secondStats
+	joined   atomic.Uint64   // rows that are groups of other devices
+	selected int64           // groups of those in the table that were wanted, if the others were left there
+	first    firstpass.Stats // once it is finished
+	second   secondStats
 }
 
 // start begins the pass of a device.
@@ -88,6 +90,9 @@ func (p *pass) load() {
 	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
 		kernels = append(decode.NewKernels(p.context).Parts(p.devices.config.Decode.Plan), kernels...)
+	}
+	if p.devices.config.Select != nil {
+		kernels = append(kernels, groups.SelectSources(p.context)...)
 	}
 	p.loading.Go(func() { _ = p.context.Load(kernels...) })
 }

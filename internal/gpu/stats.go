@@ -17,8 +17,10 @@ type Stats struct {
 	Memory int64         // bytes that it might take
 	Peak   int64         // bytes that it held at most
 	// zero unless the first pass was finished; InCore: all groups stayed on devices
-	First  firstpass.Stats
-	Second []secondpass.Stats // of each merger that has ended
+	First firstpass.Stats
+	// Selected: groups in the table that were wanted, where the others were left on the device
+	Selected int64
+	Second   []secondpass.Stats // of each merger that has ended
 }
 
 // Stats is about the devices that were opened. It may be called once Finish has returned, also
@@ -32,10 +34,10 @@ func (d *Devices) Stats() []Stats {
 	var list []Stats
 	for _, p := range d.passes {
 		device, first := p.context.Device(), p.first
-		first.InCore = first.InCore && d.stayed()
+		first.InCore = first.InCore && (d.stayed() || d.selected)
 		list = append(list, Stats{
 			Number: device.Ordinal, Name: device.Name, Start: d.took, Memory: p.memory, Peak: int64(p.context.Peak()),
-			First: first, Second: p.second.get(),
+			First: first, Selected: p.selected, Second: p.second.get(),
 		})
 	}
 	return list

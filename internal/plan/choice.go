@@ -29,6 +29,7 @@ type DeviceFacts struct {
 	Threads int     // CPU workers
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
+	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
 
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
@@ -80,7 +81,7 @@ func (c Costs) choose(f DeviceFacts) Choice {
 // cpu predicts the seconds of a run on the CPU alone.
 func (c Costs) cpu(f DeviceFacts) float64 {
 	_, groups := f.counts()
-	return c.reading(f) + (groups*(c.Group+c.Put)+f.listed()*c.List)/f.threads()
+	return c.reading(f) + (groups*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
 }
 
 // device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device
@@ -88,7 +89,8 @@ func (c Costs) cpu(f DeviceFacts) float64 {
 // copied once more. Groups come back and are finished as the CPU's are. Kernels that combine rows
 // are faster than the link and do not count.
 func (c Costs) device(f DeviceFacts) float64 {
-	rows, groups := f.counts()
+	rows, _ := f.counts()
+	groups := f.putOut()
 	devices := float64(max(f.Devices, 1))
 	link := c.Link * devices
 	end := 0.0
@@ -168,6 +170,15 @@ func (f DeviceFacts) rest(rows int64) DeviceFacts {
 func (f DeviceFacts) counts() (rows, groups float64) {
 	rows = float64(f.Rows)
 	return rows, min(f.Groups, rows)
+}
+
+// putOut is how many groups are finished.
+func (f DeviceFacts) putOut() float64 {
+	if f.Few {
+		return 0
+	}
+	_, groups := f.counts()
+	return groups
 }
 
 // listed is how many values lists have, if there are no NULLs.

@@ -16,6 +16,11 @@ type Device struct {
 	Decoding gpu.Decoding // how devices make the rows themselves
 	RowsBy   string       // why workers make all rows; "": they need not
 
+	// Select is which groups leave a device that has all of them; nil: all do. Wanted says the same
+	// for people, or why all do; "": all are wanted.
+	Select *gpu.Selection
+	Wanted string
+
 	costs Costs
 }
 
@@ -64,6 +69,10 @@ func (p *planner) decideDevice() Device {
 		case p.oneGroup():
 			f.Unsupported = "there are no keys, and one group is only added up where a GPU makes the rows, and the CPU does: " + d.RowsBy
 		}
+	}
+	if f.Unsupported == "" && spec.Kind != device.CPU {
+		d.Select, d.Wanted = p.selection(states)
+		f.Few = d.Select != nil
 	}
 	if units := &d.Decoding.Units; d.Decoding.Plan != nil {
 		f.Encoded = float64(units.All.Rows) / float64(max(p.Facts.Rows, units.All.Rows))

@@ -173,7 +173,7 @@ func (b *encodedBuilder) program() (why string) {
 	if where == nil && len(b.computed) == 0 {
 		return ""
 	}
-	p, why := expr.NewProgram(where, b.computed, kernels.ParquetRegisters)
+	p, why := expr.NewProgram(where, b.computed, kernels.ParquetRegisters, false)
 	if why != "" {
 		return "GPUs do not compute " + why
 	}
@@ -191,16 +191,23 @@ func (b *encodedBuilder) program() (why string) {
 		}
 	}
 	b.plan.Registers, b.plan.Filters = p.Registers, where != nil
+	b.plan.Steps = kernelSteps(p, inputs, b.stored)
+	return ""
+}
+
+// kernelSteps is the steps of a program as kernels take them, with what its inputs and values are
+// there.
+func kernelSteps(p *expr.Program, inputs, stored []int) (steps []kernels.ParquetStep) {
 	for _, s := range p.Steps {
 		switch s.Code {
 		case expr.CodeLoad:
 			s.Constant = uint64(inputs[s.Constant])
 		case expr.CodeStore:
-			s.Constant = uint64(b.stored[s.Constant])
+			s.Constant = uint64(stored[s.Constant])
 		}
-		b.plan.Steps = append(b.plan.Steps, kernels.ParquetStep{Constant: s.Constant, Code: stepCodes[s.Code], To: s.To, A: s.A, B: s.B, C: s.C})
+		steps = append(steps, kernels.ParquetStep{Constant: s.Constant, Code: stepCodes[s.Code], To: s.To, A: s.A, B: s.B, C: s.C})
 	}
-	return ""
+	return steps
 }
 
 // stepCodes is the kernels' numbers of operations.

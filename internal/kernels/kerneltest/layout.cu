@@ -6,6 +6,7 @@
 #include "../ega_lists.cuh"
 #include "../ega_scatter.cuh"
 #include "../ega_scatter_chain.cuh"
+#include "../ega_select.cuh"
 #include "../ega_table.cuh"
 #include "../pages.cuh"
 #include "../parquet.cuh"
@@ -80,6 +81,36 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ScatterSettled, numbers);
   *out++ = __builtin_offsetof(ScatterSettled, first);
   *out++ = __builtin_offsetof(ScatterSettled, n);
+  *out++ = sizeof(EgaPresence);
+  *out++ = __builtin_offsetof(EgaPresence, least);
+  *out++ = __builtin_offsetof(EgaPresence, rows_mask);
+  *out++ = __builtin_offsetof(EgaPresence, nulls_mask);
+  *out++ = __builtin_offsetof(EgaPresence, rows_word);
+  *out++ = __builtin_offsetof(EgaPresence, nulls_word);
+  *out++ = __builtin_offsetof(EgaPresence, rows_shift);
+  *out++ = __builtin_offsetof(EgaPresence, nulls_shift);
+  *out++ = sizeof(EgaValue);
+  *out++ = __builtin_offsetof(EgaValue, presence);
+  *out++ = __builtin_offsetof(EgaValue, mask);
+  *out++ = __builtin_offsetof(EgaValue, flip);
+  *out++ = __builtin_offsetof(EgaValue, point);
+  *out++ = __builtin_offsetof(EgaValue, word);
+  *out++ = __builtin_offsetof(EgaValue, high);
+  *out++ = __builtin_offsetof(EgaValue, more);
+  *out++ = __builtin_offsetof(EgaValue, kind);
+  *out++ = __builtin_offsetof(EgaValue, shift);
+  *out++ = __builtin_offsetof(EgaValue, bits);
+  *out++ = sizeof(EgaWanted);
+  *out++ = __builtin_offsetof(EgaWanted, values);
+  *out++ = __builtin_offsetof(EgaWanted, steps);
+  *out++ = __builtin_offsetof(EgaWanted, rows_mask);
+  *out++ = __builtin_offsetof(EgaWanted, rows_word);
+  *out++ = __builtin_offsetof(EgaWanted, step_count);
+  *out++ = __builtin_offsetof(EgaWanted, registers);
+  *out++ = __builtin_offsetof(EgaWanted, rows_shift);
+  *out++ = __builtin_offsetof(EgaWanted, rank);
+  *out++ = __builtin_offsetof(EgaWanted, descending);
+  *out++ = __builtin_offsetof(EgaWanted, nulls_first);
   *out++ = sizeof(EgaRest);
   *out++ = __builtin_offsetof(EgaRest, rows);
   *out++ = __builtin_offsetof(EgaRest, count);

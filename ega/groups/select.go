@@ -1,0 +1,226 @@
+package groups
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// This file has those groups leave the device that are wanted, in place of all: kernels run a
+// program on each (internal/kernels/ega_select.cuh), and find the rank of the last one wanted by
+// counting ranks in ranges, each time in the range that has it. It uses the memory of the readers,
+// so it comes before them.
+
+// Selection says which groups are wanted: those that a program keeps and, if Best is above 0, of
+// these those that are among so many by their ranks. Where groups are alike, or where the program
+// cannot tell, there are more.
+type Selection struct {
+	Values    []kernels.EgaValue    // that the program loads
+	Steps     []kernels.ParquetStep // with Best, one of them stores the word that ranks follow from
+	Registers int
+	Best      uint64
+
+	Rank       kernels.EgaRankKind
+	Descending bool
+	NullsFirst bool
+
+	// Count is where rows have a count that adds up to what groups stand for.
+	Count Count
+}
+
+// Count is a number in a row: (row[Word] >> Shift) & Mask.
+type Count struct {
+	Word  int
+	Shift uint8
+	Mask  uint64
+}
+
+// Selected is what came of a Selection.
+type Selected struct {
+	Groups uint64 // that were handed out
+	Left   uint64 // what the others count
+}
+
+// SelectSources is the kernels that Select needs: they may be loaded (cuda.Context.Load) before.
+func SelectSources(c *cuda.Context) []*cuda.Source { return kernels.NewEgaSelect(c).Parts() }
+
+// selecting is a Selection under way.
+type selecting struct {
+	*Groups
+	thread *cuda.Thread
+	stream *cuda.Stream
+	kernel *kernels.EgaSelect
+	grid   cuda.Grid
+	what   *Selection
+
+	wanted kernels.EgaWanted
+	words  cuda.Span // what kernels add up
+	ranges cuda.Span
+	rows   cuda.Span // room for groups
+}
+
+// Words of what kernels add up.
+const (
+	rankedWord = iota // groups that have a rank
+	unsureWord
+	leastWord    // the complement of the least rank
+	greatestWord // the greatest
+	selectWords
+
+	keptWord = 0 // of ega_select_keep: how many groups it has written
+	leftWord = 1 // what the others count
+)
+
+// Select hands out the groups that are wanted, in any order, some at a time; the rows are valid
+// until emit returns. false: they are too many for that, so that all should be read. It is called
+// before the first Reader is made. An error of emit ends it, and is returned.
+func (g *Groups) Select(what *Selection, emit func(rows []uint64) error) (got Selected, done bool, err error) {
+	err = g.config.Context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
+		n := selecting{Groups: g, thread: t, stream: s, kernel: kernels.NewEgaSelect(g.config.Context), what: what}
+		if done, err = n.open(); err != nil || !done {
+			return err
+		}
+		got, done, err = n.run(emit)
+		return err
+	})
+	if err != nil {
+		return got, false, fmt.Errorf("select groups: %w", err)
+	}
+	return got, done, nil
+}
+
+// open divides the memory of the readers, and writes there what kernels are told. false: there is
+// too little.
+func (n *selecting) open() (bool, error) {
+	values, steps := asBytes(n.what.Values), asBytes(n.what.Steps)
+	at := cuda.Size(0)
+	next := func(bytes cuda.Size) (piece cuda.Size) {
+		piece = at
+		at += (bytes + selectAlign - 1) / selectAlign * selectAlign
+		return piece
+	}
+	valuesAt, stepsAt := next(cuda.Size(len(values))), next(cuda.Size(len(steps)))
+	wordsAt, rangesAt := next(8*selectWords), next(4*kernels.EgaSelectRanges)
+	if at+n.row > n.lent.Size {
+		return false, nil
+	}
+	part := func(from, bytes cuda.Size) cuda.Span { return n.lent.Slice(from, from+bytes) }
+	n.words, n.ranges, n.rows = part(wordsAt, 8*selectWords), part(rangesAt, 4*kernels.EgaSelectRanges), n.lent.Slice(at, n.lent.Size)
+	n.wanted = kernels.EgaWanted{
+		Values: part(valuesAt, 1).Ptr, Steps: part(stepsAt, 1).Ptr, StepCount: uint32(len(n.what.Steps)), Registers: uint32(n.what.Registers),
+		RowsWord: uint32(n.what.Count.Word), RowsShift: n.what.Count.Shift, RowsMask: n.what.Count.Mask,
+		Rank: uint8(n.what.Rank), Descending: flag(n.what.Descending), NullsFirst: flag(n.what.NullsFirst),
+	}
+	n.grid = kernels.EgaSelectGrid(n.config.Table.View().Slots, n.what.Registers)
+	return true, errors.Join(
+		n.thread.Write(part(valuesAt, cuda.Size(len(values))), values),
+		n.thread.Write(part(stepsAt, cuda.Size(len(steps))), steps))
+}
+
+// selectAlign is how pieces of the memory are aligned.
+const selectAlign = 256
+
+func flag(is bool) uint8 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// asBytes is the memory of what kernels are told.
+func asBytes[T any](all []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(all))), len(all)*int(unsafe.Sizeof(one)))
+}
+
+// run is Select once there is memory.
+func (n *selecting) run(emit func(rows []uint64) error) (got Selected, done bool, err error) {
+	words, err := n.counted(func(out cuda.Ptr) error {
+		return n.kernel.Range(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, out)
+	})
+	if err != nil {
+		return got, false, err
+	}
+	found := window{least: ^words[leastWord], greatest: words[greatestWord], groups: words[rankedWord]}
+	bound, kept := ^uint64(0), found.groups
+	if n.what.Best > 0 && n.what.Best < found.groups {
+		if bound, kept, err = n.bound(found); err != nil {
+			return got, false, err
+		}
+	}
+	if kept += words[unsureWord]; kept > n.Len()/selectShare || kept > uint64(n.rows.Size/n.row) {
+		return got, false, nil
+	}
+	if words, err = n.counted(func(out cuda.Ptr) error {
+		return n.kernel.Keep(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, bound, n.rows.Ptr, uint64(n.rows.Size/n.row), out)
+	}); err != nil {
+		return got, false, err
+	}
+	got = Selected{Groups: words[keptWord], Left: words[leftWord]}
+	return got, true, n.hand(got.Groups, emit)
+}
+
+// window is some ranks: those from least to greatest, so many groups, behind `before` others.
+type window struct {
+	least, greatest uint64
+	groups, before  uint64
+}
+
+// bound is the rank of the last group wanted, or a greater one that hardly more groups have, and
+// how many have it or a lesser one.
+func (n *selecting) bound(w window) (bound, kept uint64, err error) {
+	counts := make([]uint32, kernels.EgaSelectRanges)
+	for {
+		shift := uint32(max(bits.Len64(w.greatest-w.least)-bits.Len(kernels.EgaSelectRanges-1), 0))
+		err := errors.Join(
+			n.stream.Fill(n.ranges, 0),
+			n.kernel.Histogram(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, w.least, shift, n.ranges.Ptr),
+			n.stream.Synchronize(),
+			n.thread.Read(asBytes(counts), n.ranges),
+		)
+		if err != nil {
+			return 0, 0, err
+		}
+		i := 0
+		for w.before+uint64(counts[i]) < n.what.Best {
+			w.before += uint64(counts[i])
+			i++
+		}
+		w.groups = uint64(counts[i])
+		w.least += uint64(i) << shift
+		w.greatest = min(w.greatest, w.least+(1<<shift-1))
+		if shift == 0 || w.before+w.groups <= n.what.Best+min(selectSlack, n.Len()/selectPart) {
+			return w.greatest, w.before + w.groups, nil
+		}
+	}
+}
+
+// counted is what a kernel adds up.
+func (n *selecting) counted(launch func(out cuda.Ptr) error) ([]uint64, error) {
+	if err := errors.Join(n.stream.Fill(n.words, 0), launch(n.words.Ptr), n.stream.Synchronize()); err != nil {
+		return nil, err
+	}
+	return n.thread.ReadWords(n.words, selectWords)
+}
+
+// hand hands out so many rows.
+func (n *selecting) hand(groups uint64, emit func(rows []uint64) error) error {
+	words := n.row / 8
+	rows := make([]uint64, min(uint64(max(partBytes/n.row, 1)), groups)*uint64(words))
+	for from := n.rows; groups > 0; {
+		some := min(groups, uint64(len(rows))/uint64(words))
+		size := cuda.Size(some) * n.row
+		if err := n.thread.Read(asBytes(rows)[:size], from.Slice(0, size)); err != nil {
+			return err
+		}
+		if err := emit(rows[:some*uint64(words)]); err != nil {
+			return err
+		}
+		from, groups = from.Slice(size, from.Size), groups-some
+	}
+	return nil
+}

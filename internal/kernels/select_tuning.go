@@ -1,0 +1,34 @@
+package kernels
+
+import "github.com/gagg-dev/gagg/internal/cuda"
+
+// EgaSelectRanges is EGA_SELECT_RANGES.
+const EgaSelectRanges = 2048
+
+// EgaRankKind is how the word that a program stores becomes a rank: EgaWanted.Rank.
+type EgaRankKind uint8
+
+// As EgaRank has them.
+const (
+	EgaRankSigned EgaRankKind = iota
+	EgaRankUnsigned
+	EgaRankDouble
+)
+
+// How a value follows from words of a group's row: EgaValue.Kind.
+const (
+	EgaValueBits = iota
+	EgaValueSigned
+	EgaValueRows
+	EgaValueSum
+	EgaValueWide
+	EgaValuePositive
+	EgaValueDouble
+	EgaValueDoubles
+)
+
+// EgaSelectGrid is the grid of the kernels of ega_select.cu, whose threads take slots in turns,
+// with a program of so many registers. The bound is that of programs over rows.
+func EgaSelectGrid(slots uint32, registers int) cuda.Grid {
+	return ParquetComputeGrid(int(slots)+1, registers)
+}

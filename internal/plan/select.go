@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// This file plans which groups leave a device: those that pass the filter on groups and, of an
+// order with a limit, may be among the first by its first term. The filter, and that term, become a
+// program over words of a group's row.
+//
+// SELECT-MORE: groups that are not wanted may leave; the host filters and orders what has left. No
+// group that is wanted stays.
+
+// selection says which groups leave a device that has all of them, and the same for people; nil:
+// all do, and why, unless all are wanted. None is left out where its other columns might fail, as
+// without a device (STAGE-ERRORS in package exec).
+func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
+	q := p.Query
+	best := q.Limit > 0 && len(q.Order) > 0
+	if q.Having == nil && !best {
+		return nil, ""
+	}
+	if why := p.allFinish(states, best); why != "" {
+		return nil, why
+	}
+	var order []*expr.Expr
+	if best {
+		order = []*expr.Expr{q.Order[0].Expr}
+	}
+	program, why := expr.NewProgram(q.Having, order, kernels.ParquetRegisters, true)
+	if why != "" {
+		return nil, "GPUs do not compute the filter on groups, or the first term of the order"
+	}
+	s := &gpu.Selection{Registers: program.Registers}
+	count := states.DeviceCount()
+	s.Count.Word, s.Count.Shift, s.Count.Mask = count.Word, count.Shift, count.Mask
+	inputs := make([]int, len(program.Inputs))
+	for i, in := range program.Inputs {
+		v, ok := p.valueOf(states, in)
+		if !ok {
+			return nil, fmt.Sprintf("GPUs do not compute %s of groups", p.columnText(in.Column))
+		}
+		inputs[i], s.Values = i, append(s.Values, v)
+	}
+	s.Steps = kernelSteps(program, inputs, []int{0})
+	var says []string
+	if q.Having != nil {
+		says = append(says, "those that pass the filter on groups")
+	}
+	if best {
+		first := q.Order[0]
+		s.Best = uint64(q.Limit) + uint64(max(q.Offset, 0))
+		s.Rank, s.Descending, s.NullsFirst = rankOf(first.Expr.Type()), first.Desc, first.NullsFirst
+		says = append(says, fmt.Sprintf("the first %d by the first term of the order", s.Best))
+	}
+	return s, strings.Join(says, ", of these ")
+}
+
+// allFinish reports whether no group can fail that is left out; else why says which could.
+func (p *planner) allFinish(states *agg.Layout, best bool) (why string) {
+	q := p.Query
+	overflows := func(c int) bool { return c >= len(q.Keys) && states.MayOverflow(c-len(q.Keys)) }
+	switch {
+	case q.Totals >= 0 || len(q.FallibleKeys()) > 0:
+		return "all groups are looked at"
+	case q.Having != nil && (q.Having.MayFail() || slices.ContainsFunc(q.Having.Columns(), overflows)):
+		return "the filter on groups may fail"
+	case !best:
+		return ""
+	}
+	for i := range q.Calls {
+		if states.MayOverflow(i) {
+			return q.CallTexts[i] + " may overflow in any group"
+		}
+	}
+	for _, e := range q.ResultExprs() {
+		if e.MayFail() {
+			return "a column of the result may fail in any group"
+		}
+	}
+	return ""
+}
+
+// columnText is the text of column c of the groups: the keys, then the aggregates.
+func (p *planner) columnText(c int) string {
+	return slices.Concat(p.Query.KeyTexts, p.Query.CallTexts)[c]
+}
+
+// rankOf is how words of a type are put in order.
+func rankOf(t column.Type) kernels.EgaRankKind {
+	switch {
+	case t.IsFloat():
+		return kernels.EgaRankDouble
+	case t.Kind == column.Uint64:
+		return kernels.EgaRankUnsigned
+	}
+	return kernels.EgaRankSigned
+}
+
+// valueOf says how an input of the program follows from a group's row; false: it does not.
+func (p *planner) valueOf(states *agg.Layout, in expr.Input) (kernels.EgaValue, bool) {
+	switch nkeys := len(p.Query.Keys); {
+	case in.Of != nil:
+		return kernels.EgaValue{}, false
+	case in.Column < nkeys:
+		return p.keyValue(in.Column)
+	default:
+		r, ok := states.DeviceResult(in.Column - nkeys)
+		return resultValue(r), ok
+	}
+}
+
+// keyValue is the value of a key that lies in a word.
+func (p *planner) keyValue(k int) (v kernels.EgaValue, ok bool) {
+	f, t := p.Layout.Fields()[k], p.Query.Keys[k].Type()
+	if f.Form != key.FormBits || t.IsFloat() && f.Bits < 64 {
+		return v, false
+	}
+	base := uint32(p.Layout.Base())
+	v = kernels.EgaValue{Word: base + uint32(f.Word), Shift: uint8(f.Shift), Bits: uint8(f.Bits), Mask: math.MaxUint64 >> (64 - f.Bits)}
+	switch {
+	case t.IsFloat():
+		v.Kind = kernels.EgaValueDouble
+	case t.IsSigned() || t.Kind == column.Date:
+		v.Kind = kernels.EgaValueSigned
+	}
+	v.Presence = kernels.EgaPresence{Least: 1}
+	if f.NullBit != 0 {
+		v.Presence.NullsWord, v.Presence.NullsShift, v.Presence.NullsMask = base+uint32(f.NullWord), uint8(bits.TrailingZeros64(f.NullBit)), 1
+	}
+	return v, true
+}
+
+// resultKinds is the kernels' numbers of what results are made of.
+var resultKinds = [...]uint8{
+	agg.ResultBits: kernels.EgaValueBits, agg.ResultRows: kernels.EgaValueRows, agg.ResultSum: kernels.EgaValueSum,
+	agg.ResultWide: kernels.EgaValueWide, agg.ResultPositive: kernels.EgaValuePositive,
+	agg.ResultDouble: kernels.EgaValueDouble, agg.ResultDoubles: kernels.EgaValueDoubles,
+}
+
+// resultValue is the result of an aggregate.
+func resultValue(r agg.DeviceResult) kernels.EgaValue {
+	return kernels.EgaValue{
+		Presence: kernels.EgaPresence{
+			Least:    r.Rows.Least,
+			RowsWord: uint32(r.Rows.Rows.Word), RowsShift: r.Rows.Rows.Shift, RowsMask: r.Rows.Rows.Mask,
+			NullsWord: uint32(r.Rows.Nulls.Word), NullsShift: r.Rows.Nulls.Shift, NullsMask: r.Rows.Nulls.Mask,
+		},
+		Word: uint32(r.Word), High: uint32(r.High), More: uint32(r.More), Mask: r.Mask, Flip: r.Flip, Point: r.Point, Kind: resultKinds[r.From],
+	}
+}

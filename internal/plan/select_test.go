@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/query"
+)
+
+// Which groups leave a device, or why all do, is told to people.
+func TestSelection(t *testing.T) {
+	for _, c := range []struct {
+		by, agg, having, order string
+		limit, offset          int64
+		want                   string
+		all                    bool
+	}{
+		{by: "region", agg: "count(*) as n", order: "-n", all: true},
+		{by: "region", agg: "count(*) as n", limit: 3, all: true},
+		{by: "region", agg: "count(*) as n", order: "-n", limit: 3, offset: 4, want: "the first 7 by the first term of the order"},
+		{by: "region", agg: "sum(quantity) as n", having: "n > 3", want: "those that pass the filter on groups"},
+		{by: "region", agg: "avg(price) as n", having: "count(*) > 3", order: "n", limit: 1, want: "those that pass the filter on groups, of these the first 1 by the first term of the order"},
+		{by: "region", agg: "count(*)", order: "region", limit: 1, want: "GPUs do not compute the filter on groups, or the first term of the order", all: true},
+		{by: "region", agg: "sum(price::decimal(38,2)) as n", order: "n", limit: 1, want: "sum(cast(price as decimal(38,2))) may overflow in any group", all: true},
+		{by: "region", agg: "count(*) as n|var_samp(quantity) as v", order: "v", limit: 1, want: "GPUs do not compute var_samp(quantity) of groups", all: true},
+		{by: "region", agg: "count(*) as n", having: "n * 9223372036854775807 > 3", want: "the filter on groups may fail", all: true},
+		{by: "region", agg: "count(*) as n|n * 2 as m", order: "-n", limit: 1, want: "a column of the result may fail in any group", all: true},
+	} {
+		q := grouped(c.by, strings.Split(c.agg, "|")...)
+		if q.Having, q.Limit, q.Offset = c.having, c.limit, c.offset; c.order != "" {
+			q.OrderBy = []string{c.order}
+		}
+		if strings.Contains(c.agg, "n * 2") {
+			q.Aggs = []query.Agg{{Text: "count(*) as n"}, {Text: "count(*) * 2 as m"}}
+		}
+		p := planning(t, orders, q, Options{Device: spec(t, "gpu"), DevicePresent: true})
+		s, says := p.selection(p.DeviceStates())
+		if all := s == nil; all != c.all || says != c.want {
+			t.Errorf("%+v: all leave: %t, %q", c, all, says)
+		}
+		if s != nil && (s.Best != uint64(c.limit+c.offset) || len(s.Values) == 0 || s.Count.Mask == 0) {
+			t.Errorf("%+v: %+v", c, s)
+		}
+	}
+}

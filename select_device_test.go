@@ -1,0 +1,87 @@
+package gagg_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// selections is queries of which few groups are wanted, and whether a device selects them.
+var selections = []struct {
+	by, aggs      string // lists
+	order, having string
+	limit, offset int64
+	selected      bool
+}{
+	{by: "i,s", aggs: "count(*) as n|min(x)", order: "-n,i,s", limit: 10, selected: true},
+	{by: "i,s", aggs: "count(*) as n", order: "n,i desc,s", limit: 10, offset: 7}, // ties: most groups have one row
+	{by: "i,s", aggs: "count(*) as n|sum(i) as t", order: "-t,i,s", limit: 25, offset: 100, selected: true},
+	{by: "i,s", aggs: "max(x) as m", order: "-m", limit: 5, selected: true},
+	{by: "i,s", aggs: "min(x) as m", order: "m", limit: 5, selected: true},
+	{by: "i,s", aggs: "mean(i) as m", order: "-m,s", limit: 50, selected: true},
+	{by: "i,s", aggs: "mean(i * 1000000007) as m", order: "-m,s", limit: 50}, // of sums that are computed
+	{by: "i,s", aggs: "mean(x) as m", order: "m", limit: 50, selected: true},
+	{by: "i,s", aggs: "sum(x + 1) as t", order: "t desc", limit: 50, selected: true},
+	{by: "i,s", aggs: "max(x) filter (where x > 2.5) as m", order: "m nulls first,i,s", limit: 9},
+	{by: "i,s", aggs: "max(x) filter (where x > 1) as m", order: "m nulls last", limit: 9, selected: true},
+	{by: "i,s", aggs: "max(x) filter (where x > 1) as m", order: "m desc nulls last", limit: 9, selected: true},
+	{by: "i,s", aggs: "sum(i) filter (where i < 500) as m", order: "m desc nulls last,i,s", limit: 9, selected: true},
+	{by: "i,s", aggs: "min(x)", order: "-i,s", limit: 12, selected: true},
+	{by: "i,x", aggs: "count(*)", order: "x,i", limit: 12, selected: true},
+	{by: "i,s", aggs: "count(*) as n", order: "sqrt(mean(x * x)),i,s", limit: 12}, // has no step
+	{by: "i,s", aggs: "count(*) as n", order: "mean(x) * -2,i,s", limit: 12, selected: true},
+	{by: "i,s", aggs: "count(*) as n", order: "n * 1000,i,s", limit: 12}, // may fail
+	{by: "i,s", aggs: "count(*) as n", having: "count(*) > 20", selected: true},
+	{by: "i,s", aggs: "count(*) as n|sum(i)", having: "sum(i) between 3000 and 9000 and max(x) > 0.5", selected: true},
+	{by: "i,s", aggs: "count(*) as n|mean(x) as m", having: "count(*) > 5", order: "-m", limit: 3, selected: true},
+	{by: "i,s", aggs: "count(*) as n", having: "n < 0", order: "-n", limit: 3, selected: true}, // none
+	{by: "i,s", aggs: "count(*) as n", having: "max(x) filter (where i = 3) is not null", selected: true},
+	{by: "i,s", aggs: "count(*) as n", having: "count(*) >= 1"},                                     // all
+	{by: "i,s", aggs: "count(*) as n", order: "s,i", limit: 3},                                      // a text
+	{by: "i,s", aggs: "count(*) as n", having: "s like 'a%'"},                                       // the same
+	{by: "i,s", aggs: "sum(i * 1000) as t|median(x)", order: "-t", limit: 3},                        // lists
+	{by: "i,s", aggs: "count(*) as n", order: "-n", limit: 3, having: "n // 0 > 1", selected: true}, // none
+	{by: "k", aggs: "count(*) as n", order: "-n,k", limit: 10},                                      // long texts are the CPU's
+}
+
+// Devices give the groups that the CPU gives, of those that are wanted, and few others leave them.
+func TestDeviceSelects(t *testing.T) {
+	gputest.Need(t, 2)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}
+	few, many := gagg.Files(randomFile(t, 2_000)), gagg.Files(randomFile(t, 12_000))
+	for i, x := range selections {
+		q := gagg.Query{By: strings.Split(x.by, ","), Aggs: exprs(strings.Split(x.aggs, "|")...), Having: x.having, Limit: x.limit, Offset: x.offset}
+		if x.order != "" {
+			q.OrderBy = strings.Split(x.order, ",")
+		}
+		for _, way := range []struct {
+			from   gagg.Source
+			device string
+			every  int  // of the queries it has one in so many: an emulated device takes its time
+			all    bool // groups are on one device
+		}{{few, "gpu", 1, true}, {few, "0,1", 3, true}, {many, "gpu", 5, false}} {
+			if i%way.every > 0 {
+				continue
+			}
+			q.From = way.from
+			want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: way.device, Threads: 2, Streams: 1, GPUMemory: tinyDevice}))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%+v on %q: %q, want %q; %v", x, way.device, got, want, err)
+			}
+			var groups, left int64
+			for _, d := range s.Devices {
+				groups, left = max(groups, d.Groups), left+d.Selected
+			}
+			switch selected := x.selected && way.all; {
+			case !selected && left > 0, left > groups/4:
+				t.Errorf("%+v on %q: %d of %d groups left", x, way.device, left, groups)
+			case selected && x.having == "" && left < x.limit+x.offset, selected && x.having != "" && left < int64(len(want)):
+				t.Errorf("%+v on %q: %d of %d groups left, where %d are wanted", x, way.device, left, groups, len(want))
+			}
+		}
+	}
+}
