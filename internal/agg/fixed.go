@@ -113,6 +113,7 @@ type fixed struct {
 	low, n  int   // of its first bit; words
 	top     int   // bits of the words that an addend may take
 	special field // inverted: bits are 0 for what has come; off is none: there is no place for it
+	aligned bool  // its values are in sums of products too: see fixed_align.go
 }
 
 const (

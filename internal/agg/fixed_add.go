@@ -10,11 +10,7 @@ import (
 
 // updateFixed adds the rows of a view to fixed-point sums.
 func (s *slot) updateFixed(t *Table, v *view) {
-	x := t.scratch.floatsOf(0, &v.args[s.x])
-	y := x
-	if s.y != none && s.y != s.x {
-		y = t.scratch.floatsOf(1, &v.args[s.y])
-	}
+	x, y := s.floats(t, v)
 	ok := true
 	switch s.op {
 	case opFixedSum:
@@ -33,6 +29,21 @@ func (s *slot) updateFixed(t *Table, v *view) {
 	if !ok {
 		t.noteOutside(s, x, y)
 	}
+}
+
+// noteView notes where the values of a view are, of which some are outside of the window of s.
+func (s *slot) noteView(t *Table, v *view) {
+	x, y := s.floats(t, v)
+	t.noteOutside(s, x, y)
+}
+
+// floats returns the arguments of a slot as doubles.
+func (s *slot) floats(t *Table, v *view) (x, y []float64) {
+	x = t.scratch.floatsOf(0, &v.args[s.x])
+	if s.y == none || s.y == s.x {
+		return x, x
+	}
+	return x, t.scratch.floatsOf(1, &v.args[s.y])
 }
 
 // short reports whether the loops over sums of two words are right: the smallest doubles, whose

@@ -149,7 +149,13 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
-	case opFixedSum:
+	case opFixedSum, opFixedMul:
+		if s.fixed.aligned && s.reduceAligned(t, group, v) {
+			return true
+		}
+		if s.op == opFixedMul {
+			return false
+		}
 		vals := t.scratch.floatsOf(0, x)
 		if !s.sumFixed(t, group, vals) {
 			t.noteOutside(s, vals, nil)

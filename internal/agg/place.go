@@ -51,6 +51,7 @@ func (b *builder) place() {
 			s.cold = b.words(cold...)
 		}
 	}
+	b.markAligned()
 	for i := range b.slots {
 		b.slots[i].fused = b.fusesCorr(i)
 		b.refs = append(b.refs, b.slots[i].refs()...)

@@ -142,6 +142,7 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 	if v.rows == 0 {
 		return
 	}
+	t.forgetAligned()
 	for i := range l.slots {
 		s := &l.slots[i]
 		if s.set != set || l.reduce(t, s, group, row, v) {
@@ -154,6 +155,10 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 		if v.gids == nil {
 			v.gids = t.scratch.repeat(group, v.rows)
 		}
+		if s.fixed.aligned {
+			l.updateAligned(t, l.slots[i:i+1], v)
+			continue
+		}
 		l.update(t, s, v)
 	}
 }
@@ -162,12 +167,17 @@ func (l *Layout) updateSlots(t *Table, set int, v *view) {
 	if v.rows == 0 {
 		return
 	}
+	t.forgetAligned()
 	for i := 0; i < len(l.slots); i++ {
 		switch s := &l.slots[i]; {
 		case s.set != set:
 		case s.fused:
 			l.updateCorr(t, i, v)
 			i += corrSlots - 1
+		case s.fixed.aligned:
+			n := l.alignedSlots(i)
+			l.updateAligned(t, l.slots[i:i+n], v)
+			i += n - 1
 		default:
 			l.update(t, s, v)
 		}

@@ -38,8 +38,10 @@ type scratch struct {
 
 	few      fewSums
 	cut      cutSums
-	cutters  []cutter // by word of slots
-	lanes    *Table   // see updateLanes
+	cutters  []cutter  // by word of slots
+	aligned  []aligned // by argument, of the rows of a set
+	adders   []alignedAdder
+	lanes    *Table // see updateLanes
 	laneGids []uint32
 }
 
@@ -147,11 +149,17 @@ func (c *scratch) keysOf(v *column.Vector) []int64 {
 
 // floatsOf returns the values of a number as doubles, in buffer k of two.
 func (c *scratch) floatsOf(k int, v *column.Vector) []float64 {
+	vals, buffer := floatsInto(c.floats[k], v)
+	c.floats[k] = buffer
+	return vals
+}
+
+// floatsInto returns the values of a number as doubles, and a buffer that holds them if need be.
+func floatsInto(buffer []float64, v *column.Vector) (vals, _ []float64) {
 	if v.Type.IsFloat() {
-		return v.Float[:v.Len]
+		return v.Float[:v.Len], buffer
 	}
-	out := grow(c.floats[k], v.Len)
-	c.floats[k] = out
+	out := grow(buffer, v.Len)
 	switch {
 	case v.Type.Rep() == column.RepWide:
 		for i, n := range v.Wide[:v.Len] {
@@ -172,7 +180,7 @@ func (c *scratch) floatsOf(k int, v *column.Vector) []float64 {
 			out[i] /= power
 		}
 	}
-	return out
+	return out, out
 }
 
 // floatKey returns a key that sorts like f. The bits of a positive float sort

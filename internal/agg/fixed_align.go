@@ -1,0 +1,524 @@
+package agg
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file adds to the fixed-point sums of moments, which look at each value several times: as x,
+// x*x, x*y. So the values of a batch are made integers first, once for all sums:
+//
+//	x = ints[i] * 2^exponent
+//
+// Integers of 63 bits hold the doubles whose exponents are within alignBits below the greatest:
+// nearly all of most columns. Products are then products of integers, all are shifted by the same
+// number of places, and no loop has anything to ask about a value. The other values, much smaller
+// ones, NaN and infinities, are the rest: they are 0 among the integers, and slot.addOne adds them.
+//
+// Integers of up to 32 bits are taken as they are.
+
+const (
+	// alignBits is how many more bits than a fraction the integers have: 63 beside the sign.
+	alignBits = 63 - fractionBits
+
+	// alignRest: where the rest is more than one in so many rows, values are not aligned. One of
+	// the rest takes about as long as ten others, so a sixth more at most.
+	alignRest = 64
+)
+
+// markAligned tells the fixed-point sums whose values are aligned.
+func (b *builder) markAligned() {
+	for i := range b.slots {
+		s := &b.slots[i]
+		s.fixed.aligned = s.isFixed() && slices.ContainsFunc(b.slots, func(o slot) bool {
+			return o.isFixed() && o.op > opFixedSum && o.set == s.set && (o.x == s.x || o.y == s.x)
+		})
+	}
+}
+
+// alignedSlots is how many slots from number i on have their values aligned, and are of one set.
+func (l *Layout) alignedSlots(i int) (n int) {
+	for n = 1; i+n < len(l.slots) && l.slots[i+n].fixed.aligned && l.slots[i+n].set == l.slots[i].set; n++ {
+	}
+	return n
+}
+
+// aligned is the values of an argument in a batch as integers times 2^exponent.
+type aligned struct {
+	made     bool // of this batch
+	good     bool // the rest is short
+	exponent int
+	width    int     // bits that the greatest of the integers may have
+	ints     []int64 // they may be the argument's
+	rest     []int32 // rows of the other values, ascending
+	vals     []float64
+
+	buffer  []int64
+	squares []int64   // of ints
+	floats  []float64 // an argument as doubles
+}
+
+// alignedOf returns the values of an argument of a view, aligned; nil: they cannot be.
+func (t *Table) alignedOf(arg int, v *view) *aligned {
+	for len(t.scratch.aligned) <= arg {
+		t.scratch.aligned = append(t.scratch.aligned, aligned{exponent: leastDigit})
+	}
+	a := &t.scratch.aligned[arg]
+	if !a.made {
+		a.made, a.good = true, a.set(&v.args[arg])
+	}
+	if !a.good {
+		return nil
+	}
+	return a
+}
+
+// forgetAligned is called before another view is looked at.
+func (t *Table) forgetAligned() {
+	for i := range t.scratch.aligned {
+		t.scratch.aligned[i].made = false
+	}
+}
+
+// set aligns an argument; false: it cannot be.
+func (a *aligned) set(v *column.Vector) bool {
+	if v.Type.Rep() == column.RepInt64 && v.Type.Bits() <= 32 && v.Type.Scale == 0 { // they are integers
+		a.ints, a.rest, a.exponent, a.vals = v.Int[:v.Len], nil, 0, nil
+		all := int64(0)
+		for _, n := range a.ints {
+			all |= n ^ n>>63
+		}
+		a.width = max(bits.Len64(uint64(all)), 1)
+		return true
+	}
+	a.width = 63
+	a.vals, a.floats = floatsInto(a.floats, v)
+	return a.align() || a.guess() && a.align()
+}
+
+// value is that of a row.
+func (a *aligned) value(row int32) float64 {
+	if a.vals == nil {
+		return float64(a.ints[row])
+	}
+	return a.vals[row]
+}
+
+// isRest reports whether a row is of the rest.
+func (a *aligned) isRest(row int32) bool { return a.ints[row] == 0 && a.value(row) != 0 }
+
+// align makes integers of the values, with the exponent as it was right for another batch; false:
+// the rest is too long.
+func (a *aligned) align() bool {
+	most := len(a.vals) / alignRest
+	ints, rest := grow(a.buffer, len(a.vals)), grow(a.rest, most+1)
+	a.buffer, a.ints, a.rest = ints, ints, rest[:0]
+	base, n := uint64(a.exponent-leastDigit+1), 0
+	for i, v := range a.vals[:len(ints)] {
+		b := math.Float64bits(v)
+		fraction, shift := b&(1<<52-1)|1<<52, b>>52&0x7ff-base
+		if b<<1 == 0 {
+			fraction, shift = 0, 0
+		}
+		if shift > alignBits {
+			if fraction = 0; n == most {
+				return false
+			}
+			rest[n] = int32(i)
+			n++
+		}
+		sign := int64(b) >> 63
+		ints[i] = int64(fraction<<(shift&63)) ^ sign - sign
+	}
+	a.rest = rest[:n]
+	return true
+}
+
+// guess sets the exponent by the greatest of the values; false: it was that.
+func (a *aligned) guess() bool {
+	most := uint64(0)
+	for _, v := range a.vals {
+		if b := math.Float64bits(v) << 1; b < 0x7ff<<53 {
+			most = max(most, b)
+		}
+	}
+	was := a.exponent
+	a.exponent = max(int(most>>53)-1-alignBits, 0) + leastDigit
+	return a.exponent != was
+}
+
+// square returns the squares of integers of up to 31 bits.
+func (a *aligned) square() []int64 {
+	a.squares = grow(a.squares, len(a.ints))
+	for i, n := range a.ints {
+		a.squares[i] = n * n
+	}
+	return a.squares
+}
+
+// alignedLoop adds integers, or what is made of two, to the sums of groups.
+type alignedLoop func(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64)
+
+// The loops, by how many words an addend lies in.
+var (
+	alignedInts     = [...]alignedLoop{1: addIntsWord, 2: addInts}
+	alignedProducts = [...]alignedLoop{1: addProductsWord, 2: addProducts2, 3: addProducts}
+)
+
+// aligned returns the arguments of a fixed-point sum, aligned, and where in the sum the integers
+// that are added lie: from bit shift on, of width bits at most; false: they cannot be added so.
+func (s *slot) aligned(t *Table, v *view) (x, y *aligned, shift, width int, ok bool) {
+	x = t.alignedOf(s.x, v)
+	y = x
+	if s.op == opFixedMul && s.y != s.x {
+		y = t.alignedOf(s.y, v)
+	}
+	if x == nil || y == nil {
+		return nil, nil, 0, 0, false
+	}
+	exponent, width := x.exponent*s.op.factors(), x.width*s.op.factors()
+	if s.op == opFixedMul {
+		exponent, width = x.exponent+y.exponent, x.width+y.width
+	}
+	shift = exponent - s.fixed.low
+	return x, y, shift, width, shift >= 0 && shift+width <= s.fixed.top
+}
+
+// alignedAdder adds the rows of a view to a fixed-point sum.
+type alignedAdder struct {
+	s    *slot
+	loop alignedLoop
+	x, y *aligned
+	a, b []int64 // what the loop takes
+	k, n int     // the first word of a sum that an addend lies in, and how many
+	by   int     // the bit of that word
+}
+
+// alignedAdder finds how the rows of a view are added; false: values cannot be aligned.
+func (s *slot) alignedAdder(t *Table, v *view) (d alignedAdder, ok bool) {
+	x, y, shift, width, ok := s.aligned(t, v)
+	if !ok {
+		return d, false
+	}
+	d = alignedAdder{s: s, x: x, y: y, a: x.ints, b: y.ints, k: shift >> 6, by: shift & 63}
+	d.n = (d.by + width + 64) / 64 // with the sign
+	switch {
+	case s.op == opFixedSum:
+		d.loop = alignedInts[d.n]
+	case s.op == opFixedMul && x == y && d.n == 3:
+		d.loop = addSquares
+	case s.op == opFixedMul:
+		d.loop = alignedProducts[d.n]
+	case x.width <= 31: // so are the squares of 62
+		d.a, d.loop = x.square(), alignedProducts[d.n]
+		if s.op == opFixedPow4 {
+			d.b = d.a
+		}
+	case s.op == opFixedPow3:
+		d.n, d.loop = 4, addCubes
+	default:
+		d.n, d.loop = 5, addFourths
+	}
+	return d, d.k+d.n <= s.fixed.n
+}
+
+// add adds rows from one on, less than before.
+func (d *alignedAdder) add(t *Table, gids []uint32, from, before int) {
+	rest := t.Rows[d.s.hot+d.k:]
+	above := d.s.fixed.n - d.k - d.n
+	to := alignedSums{words: rest, stride: t.Stride, above: above > 0, by: uint(d.by)}
+	for ; from < before; from++ {
+		did, negative := d.loop(to, gids[from:before], d.a[from:before], d.b[from:before])
+		if from += did; from < before {
+			carryInto(rest[int(gids[from])*t.Stride+d.n:][:above], negative)
+		}
+	}
+}
+
+// alignedBlock is how many rows are added to one sum after the other: so long the rows of their
+// groups stay in the first-level cache.
+const alignedBlock = 256
+
+// nearWords is how many words of a table are in a cache, about: rows of a larger one are touched
+// before anything is added to them. Of a loop that does no more the processor has many rows under
+// way at once.
+const nearWords = 1 << 17
+
+// touchRows reads a word of each cache line of the rows of some groups, if they are far away.
+func (t *Table) touchRows(gids []uint32) {
+	const line = 8 // words
+	rows, stride := t.Rows, t.Stride
+	if len(rows) < nearWords {
+		return
+	}
+	sum := uint64(0)
+	for from := 0; from < stride; from += line {
+		words := rows[min(from, stride-1):]
+		for _, g := range gids {
+			sum += words[int(g)*stride]
+		}
+	}
+	t.scratch.touched += byte(sum)
+}
+
+// updateAligned adds the rows of a view to fixed-point sums, of the same set.
+func (l *Layout) updateAligned(t *Table, slots []slot, v *view) {
+	adders := t.scratch.adders[:0]
+	for i := range slots {
+		if d, ok := slots[i].alignedAdder(t, v); ok {
+			adders = append(adders, d)
+		} else {
+			slots[i].updateFixed(t, v)
+		}
+	}
+	t.scratch.adders = adders
+	// Sums come first, with the shortest loop, which waits for rows from memory.
+	slices.SortStableFunc(adders, func(a, b alignedAdder) int { return int(a.s.op) - int(b.s.op) })
+	for from := 0; from < len(v.gids); from += alignedBlock {
+		t.touchRows(v.gids[from:min(from+alignedBlock, len(v.gids))])
+		for i := range adders {
+			adders[i].add(t, v.gids, from, min(from+alignedBlock, len(v.gids)))
+		}
+	}
+	for i := range adders {
+		if d := &adders[i]; !d.s.addRest(t, v.gids, d.x, d.y) {
+			d.s.noteView(t, v)
+		}
+	}
+}
+
+// addRest adds the rows of the rest; false: some are outside of the window.
+func (s *slot) addRest(t *Table, gids []uint32, x, y *aligned) (ok bool) {
+	ok = true
+	for _, i := range x.rest {
+		ok = s.addOne(t.Rows, int(gids[i])*t.Stride, x.value(i), y.value(i)) && ok
+	}
+	if x == y {
+		return ok
+	}
+	for _, i := range y.rest {
+		if !x.isRest(i) {
+			ok = s.addOne(t.Rows, int(gids[i])*t.Stride, x.value(i), y.value(i)) && ok
+		}
+	}
+	return ok
+}
+
+// reduceAligned adds the rows of a view to a sum of x or x*y of one group; false: values cannot be
+// aligned, and nothing was added.
+func (s *slot) reduceAligned(t *Table, group uint32, v *view) bool {
+	x, y, shift, _, ok := s.aligned(t, v)
+	if !ok {
+		return false
+	}
+	var sum [3]uint64
+	if s.op == opFixedSum {
+		hi, lo := sumInt128(x.ints)
+		sum[0], sum[1] = uint64(lo), uint64(hi+lo>>63)
+		sum[2] = uint64(int64(sum[1]) >> 63)
+	} else {
+		sum = sumProducts(x.ints, y.ints)
+	}
+	negative := uint64(int64(sum[2]) >> 63)
+	carry := negative & 1
+	for i := range sum {
+		sum[i], carry = bits.Add64(sum[i]^negative, 0, carry)
+	}
+	addShifted(t.Rows[int(group)*t.Stride+s.hot:][:s.fixed.n], sum[:], shift, negative)
+	if !s.addRest(t, t.scratch.repeat(group, v.rows), x, y) {
+		s.noteView(t, v)
+	}
+	return true
+}
+
+// sumProducts is the sum of products of integers, in two's complement.
+func sumProducts(x, y []int64) (sum [3]uint64) {
+	y = y[:len(x)]
+	var s0, s1, s2 uint64
+	for i, a := range x {
+		b := y[i]
+		hi, lo := bits.Mul64(uint64(a), uint64(b))
+		hi -= uint64(a>>63&b) + uint64(b>>63&a) // a negative number without its sign is greater by 1<<64
+		var c uint64
+		s0, c = bits.Add64(s0, lo, 0)
+		s1, c = bits.Add64(s1, hi, c)
+		s2 += uint64(int64(hi)>>63) + c
+	}
+	return [3]uint64{s0, s1, s2}
+}
+
+// alignedSums says what loops over integers add to. Where there are words above these a loop
+// returns at the first row of which a carry to them is left: 1, or -1 where negative is all bits.
+// If it added that itself, by a call, it would keep less in registers.
+type alignedSums struct {
+	words  []uint64 // from the first word of the first group on
+	stride int
+	above  bool // there are words above
+	by     uint // the bit of the word that integers begin at
+}
+
+// carryInto adds 1 to words, or takes it off where negative is all bits.
+func carryInto(words []uint64, negative uint64) {
+	carry := 1 - negative&1
+	for i := range words {
+		words[i], carry = bits.Add64(words[i], negative, carry)
+	}
+}
+
+// addInts adds integers.
+func addInts(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
+	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	x = x[:len(gids)]
+	for i, g := range gids {
+		n, at := x[i], int(g)*stride
+		w := words[at : at+2 : at+2]
+		var c uint64
+		w[0], c = bits.Add64(w[0], uint64(n)<<(by&63), 0)
+		w[1], c = bits.Add64(w[1], uint64(n>>1>>(down&63)), c)
+		if above && c != uint64(n)>>63 {
+			return i, uint64(n >> 63)
+		}
+	}
+	return len(gids), 0
+}
+
+// addIntsWord adds integers that lie in one word.
+func addIntsWord(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
+	words, stride, above, by := to.words, to.stride, to.above, to.by
+	x = x[:len(gids)]
+	for i, g := range gids {
+		w := &words[int(g)*stride]
+		var c uint64
+		if *w, c = bits.Add64(*w, uint64(x[i])<<(by&63), 0); above && c != uint64(x[i])>>63 {
+			return i, uint64(x[i] >> 63)
+		}
+	}
+	return len(gids), 0
+}
+
+// addProductsWord adds products of integers that lie in one word.
+func addProductsWord(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64) {
+	words, stride, above, by := to.words, to.stride, to.above, to.by
+	x, y = x[:len(gids)], y[:len(gids)]
+	for i, g := range gids {
+		w, p := &words[int(g)*stride], x[i]*y[i]
+		var c uint64
+		if *w, c = bits.Add64(*w, uint64(p)<<(by&63), 0); above && c != uint64(p)>>63 {
+			return i, uint64(p >> 63)
+		}
+	}
+	return len(gids), 0
+}
+
+// addProducts2 adds products of integers that lie in two words.
+func addProducts2(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64) {
+	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	x, y = x[:len(gids)], y[:len(gids)]
+	for i, g := range gids {
+		a, b, at := x[i], y[i], int(g)*stride
+		hi, lo := bits.Mul64(uint64(a), uint64(b))
+		hi -= uint64(a>>63&b) + uint64(b>>63&a)
+		w := words[at : at+2 : at+2]
+		var c uint64
+		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
+		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
+		if above && c != hi>>63 {
+			return i, uint64(int64(hi) >> 63)
+		}
+	}
+	return len(gids), 0
+}
+
+// addSquares adds squares of integers.
+func addSquares(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
+	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	x = x[:len(gids)]
+	for i, g := range gids {
+		sign := x[i] >> 63
+		n, at := uint64(x[i]^sign-sign), int(g)*stride
+		hi, lo := bits.Mul64(n, n)
+		w := words[at : at+3 : at+3]
+		var c uint64
+		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
+		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
+		w[2], c = bits.Add64(w[2], hi>>1>>(down&63), c)
+		if above && c != 0 {
+			return i, 0
+		}
+	}
+	return len(gids), 0
+}
+
+// addProducts adds products of integers.
+func addProducts(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64) {
+	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	x, y = x[:len(gids)], y[:len(gids)]
+	for i, g := range gids {
+		a, b, at := x[i], y[i], int(g)*stride
+		hi, lo := bits.Mul64(uint64(a), uint64(b))
+		hi -= uint64(a>>63&b) + uint64(b>>63&a) // a negative number without its sign is greater by 1<<64
+		w := words[at : at+3 : at+3]
+		var c uint64
+		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
+		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
+		w[2], c = bits.Add64(w[2], uint64(int64(hi)>>1>>(down&63)), c)
+		if above && c != hi>>63 {
+			return i, uint64(int64(hi) >> 63)
+		}
+	}
+	return len(gids), 0
+}
+
+// addCubes adds third powers of integers.
+func addCubes(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
+	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	x = x[:len(gids)]
+	for i, g := range gids {
+		sign, at := x[i]>>63, int(g)*stride
+		n, negative := uint64(x[i]^sign-sign), uint64(sign)
+		high, low := bits.Mul64(n, n)
+		over, lo := bits.Mul64(low, n)
+		hi, mid := bits.Mul64(high, n)
+		mid, c := bits.Add64(mid, over, 0)
+		hi += c
+		w := words[at : at+4 : at+4]
+		w[0], c = bits.Add64(w[0], lo<<(by&63)^negative, negative&1)
+		w[1], c = bits.Add64(w[1], (mid<<(by&63)|lo>>1>>(down&63))^negative, c)
+		w[2], c = bits.Add64(w[2], (hi<<(by&63)|mid>>1>>(down&63))^negative, c)
+		w[3], c = bits.Add64(w[3], hi>>1>>(down&63)^negative, c)
+		if above && c != negative&1 {
+			return i, negative
+		}
+	}
+	return len(gids), 0
+}
+
+// addFourths adds fourth powers of integers.
+func addFourths(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
+	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	x = x[:len(gids)]
+	for i, g := range gids {
+		sign, at := x[i]>>63, int(g)*stride
+		n := uint64(x[i] ^ sign - sign)
+		hi, lo := bits.Mul64(n, n)
+		low, first := bits.Mul64(lo, lo)
+		mid, second := bits.Mul64(2*hi, lo)
+		fourth, third := bits.Mul64(hi, hi)
+		second, c := bits.Add64(second, low, 0)
+		third, c = bits.Add64(third, mid, c)
+		fourth += c
+		w := words[at : at+5 : at+5]
+		w[0], c = bits.Add64(w[0], first<<(by&63), 0)
+		w[1], c = bits.Add64(w[1], second<<(by&63)|first>>1>>(down&63), c)
+		w[2], c = bits.Add64(w[2], third<<(by&63)|second>>1>>(down&63), c)
+		w[3], c = bits.Add64(w[3], fourth<<(by&63)|third>>1>>(down&63), c)
+		w[4], c = bits.Add64(w[4], fourth>>1>>(down&63), c)
+		if above && c != 0 {
+			return i, 0
+		}
+	}
+	return len(gids), 0
+}
