@@ -146,6 +146,51 @@ func TestMetamorphicStates(t *testing.T) {
 	}
 }
 
+// With Deterministic the bits are those of one run, whatever the parts, the tree, the memory and the
+// threads, and whether the last rows come as states or as they are. Parts see values of other sizes,
+// so that they have other windows; some see NaN and infinities.
+func TestDeterministicStates(t *testing.T) {
+	layout := datagen.Layout{RowGroup: 150}
+	exact := gagg.Options{Deterministic: true, Threads: 1}
+	few := exact
+	few.MemoryLimit = 8 << 20
+	for seed := range uint64(4) {
+		tr := &trial{seed: seed, tuned: tune{gagg.LeastMemory(tightMemory)}, table: datagen.New(datagen.Spec{Rows: 3000, Seed: seed, Columns: []datagen.Column{
+			{Name: "k", Type: column.Type{Kind: column.Int32}, Distinct: 7},
+			{Name: "i", Type: column.Type{Kind: column.Int32}, Nulls: 0.1},
+			{Name: "x", Type: column.Type{Kind: column.Float64}, Nulls: 0.1},
+			{Name: "y", Type: column.Type{Kind: column.Float32}, Distinct: 60},
+			{Name: "z", Type: column.Type{Kind: column.Float64}, Distinct: 2000, Special: seed == 3},
+		}})}
+		tr.query = gagg.Query{By: []string{"k"}, OrderBy: []string{"k"}, Aggs: exprs(
+			"sum(x)", "mean(y)", "sum(x * power(2e0, i % 900))", "stddev(x)", "var_pop(x * power(2e0, -(i % 300)))", "covar_samp(x, y)", "corr(x, i)",
+			"skewness(y)", "kurtosis(x)", "sum(z)", "var_samp(z)", "product(y)", "mode(y)", "sum(distinct y)", "sum(x) filter (where i > 0)")}
+		var b bytes.Buffer
+		if err := tr.table.WriteParquet(&b, layout); err != nil {
+			t.Fatal(err)
+		}
+		file := gagg.Parquet("trial", bytes.NewReader(b.Bytes()), int64(b.Len()))
+		q := tr.query
+		q.From = file
+		want := mustAnswer(t, q, gagg.Options{Deterministic: true, Threads: 3})
+		for parts, o := range map[int]gagg.Options{1: exact, 3: few, 40: exact} {
+			q.From = inParts(parts, layout, o)(t, tr)
+			if got := mustAnswer(t, q, gagg.Options{Threads: 2}); !slices.Equal(got, want) { // the states tell that they are exact
+				t.Errorf("seed %d, %d parts\ngot\n%s\nwant\n%s", seed, parts, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		q.From = file
+		schema, records := statesOf(t, q, exact)
+		more := gagg.Readers(gagg.Reader{Name: "more", Reader: bytes.NewReader(b.Bytes()), Size: int64(b.Len())})
+		q.From = gagg.Merge(stateSource(t, rand.New(rand.NewPCG(seed, 1)), schema, records), more)
+		twice := mustAnswer(t, q, exact)
+		q.From = gagg.Readers(gagg.Reader{Name: "a", Reader: bytes.NewReader(b.Bytes()), Size: int64(b.Len())}, gagg.Reader{Name: "b", Reader: bytes.NewReader(b.Bytes()), Size: int64(b.Len())})
+		if want := mustAnswer(t, q, exact); !slices.Equal(twice, want) {
+			t.Errorf("seed %d, states and rows\ngot\n%s\nwant\n%s", seed, strings.Join(twice, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 // Two inputs are one behind the other in whatever tree their states are merged, as long as each
 // merge has them in one order: by the order in which it meets them, or by that of a state of both.
 func TestStatesOfTwoInputs(t *testing.T) {
@@ -270,13 +315,19 @@ func stateFileOf(t *testing.T, q gagg.Query, o gagg.Options) string {
 	return stateFile(t, schema, records)
 }
 
-// The states of format version 1 stay readable: the file was written by the first gagg that had
+// The states of each format version stay readable: the files were written by the first gagg that had
 // them, of every aggregate.
 func TestStatesGolden(t *testing.T) {
-	const file = "testdata/states/v1.state"
+	t.Run("v1", func(t *testing.T) { testGolden(t, "testdata/states/v1.state", gagg.Options{Threads: 1}) })
+	t.Run("v2", func(t *testing.T) {
+		testGolden(t, "testdata/states/v2.state", gagg.Options{Threads: 1, Deterministic: true})
+	})
+}
+
+func testGolden(t *testing.T, file string, o gagg.Options) {
 	q := goldenQuery()
 	if *updateGolden {
-		made, err := os.ReadFile(stateFileOf(t, q, gagg.Options{Threads: 1}))
+		made, err := os.ReadFile(stateFileOf(t, q, o))
 		if err == nil {
 			err = os.WriteFile(file, made, 0o600)
 		}
@@ -284,7 +335,7 @@ func TestStatesGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := mustAnswer(t, q, gagg.Options{Threads: 1})
+	want := mustAnswer(t, q, o)
 	if len(want) < 3 {
 		t.Fatal("there are too few groups")
 	}

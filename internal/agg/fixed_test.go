@@ -2,6 +2,7 @@ package agg
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -169,7 +170,9 @@ func TestFixedMoments(t *testing.T) {
 		}, 1e-9, fixedOptions(d)...)
 		var first [][]column.Value
 		for _, o := range fixedOptions(d) {
-			for way, feed := range ways {
+			all := maps.Clone(ways)
+			all["states"] = throughStates(calls, o)
+			for way, feed := range all {
 				got, err := feed(Compile(calls, testBase, o), d, testRand()).results(t, d.groups)
 				if err != nil {
 					t.Fatal(err)

@@ -410,7 +410,7 @@ func checkWith(t *testing.T, d *testData, calls []Call, wants []want, tolerance 
 	for _, o := range options {
 		l, maxRows := Compile(calls, testBase, o), o.MaxRows
 		roads := maps.Clone(ways)
-		if !o.Deterministic && (o.MaxRows < 0 || o.Runs != nil) { // states have no exact sums of floats
+		if o.MaxRows < 0 || o.Runs != nil {
 			roads["states"] = throughStates(calls, o)
 		}
 		for name, way := range roads {

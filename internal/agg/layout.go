@@ -65,9 +65,9 @@ type Options struct {
 	// outside of all windows.
 	Special bool
 
-	// States makes the words depend on the calls alone, so that the states of groups may leave
-	// their rows as columns (StateColumns). Where values lie, and how many rows there are, is not
-	// looked at.
+	// States makes the words depend on the calls alone, but for those of exact sums of floats, so
+	// that the states of groups may leave their rows as columns (StateColumns). Where other values
+	// lie, and how many rows there are, is not looked at.
 	States bool
 
 	// Take says that the rows of part 0 are such states; nil: they are not.
@@ -189,6 +189,9 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	}
 	if o.States {
 		o.MaxRows, o.Filled, o.Ranges, o.Device = -1, nil, nil, false
+	}
+	if o.Take != nil {
+		o.Windows, o.Special = nil, true // states may be of any
 	}
 	b := builder{
 		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},

@@ -11,15 +11,17 @@ import (
 // This file is states as columns: how the state of a group leaves a row, to be combined in another
 // run, and how it comes back (state_take.go).
 //
-// STATES-PLAIN: with Options.States the words of a layout depend on the calls alone, not on how
+// STATES-PLAIN: with Options.States the columns of a layout depend on the calls alone, not on how
 // many rows there are, nor on where their values lie. So two runs of the same calls have the same
-// columns. They are those of part 0: what takes each different value once is made of these values
+// columns. So do its words, but for those of exact sums of floats, whose window may be any. They
+// are those of part 0: what takes each different value once is made of these values
 // again, which are columns of their own, and the caller's.
 //
 //	of                       columns
 //	the count of rows        rows
 //	a set of arguments       nulls: how many rows have a NULL among them; or seen: whether one has none
 //	a sum, a product, bits   its words as they are; those of nothing are what a fresh row has
+//	an exact sum             the number, and whether NaN or infinities have come: see state_exact.go
 //	min, max                 the value; NULL: none
 //	first, last              the position of its row, and the value; NULL: none
 //	arg_min, arg_max         the key, the position, the value; NULL: none
@@ -60,6 +62,7 @@ const (
 	stateValue           // of a slot: what it keeps
 	stateKey             // of a slot: by what it chooses
 	stateChain           // of a slot
+	stateExact           // of a slot: an exact sum
 )
 
 var (
@@ -102,6 +105,7 @@ var slotNames = [...]string{
 	opAnd: "and", opOr: "or", opXor: "xor", opProduct: "product",
 	opMulInt: "product_sum", opMulInt128: "product_sum", opMulInt192: "product_sum", opMulFloat: "product_sum",
 	opPowFloat3: "cube_sum", opPowFloat4: "fourth_power_sum",
+	opFixedSum: "sum", opFixedMul: "product_sum", opFixedPow3: "cube_sum", opFixedPow4: "fourth_power_sum",
 	opFirst: "first", opLast: "last", opArgMin: "arg_min", opArgMax: "arg_max",
 }
 
@@ -149,6 +153,9 @@ func (l *Layout) slotColumns(number int, s *slot) (cols []StateColumn) {
 	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
 		add(stateWord, "sum", stateFloat, s.hot)
 		add(stateWord, "error", stateFloat, s.hot+1)
+	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
+		add(stateExact, "exact", stateBytes, 0)
+		cols[0].Encoding = "exact"
 	case opProduct:
 		add(stateWord, "fraction", stateFloat, s.hot)
 		word("exponent", s.hot+1)
@@ -230,7 +237,11 @@ var stateFuncs = map[op]funcID{opMinBytes: fnMin, opMaxBytes: fnMax, opFirst: fn
 // stateBytes is at most how many bytes the texts of a column take for one group.
 func (l *Layout) stateBytes(c *StateColumn, row []uint64, reg refs) int {
 	stop := l.stop()
-	return 8 * l.wordsOf(&l.slots[c.slot], row, reg, &stop)
+	s := &l.slots[c.slot]
+	if c.what == stateExact {
+		return 8 * (1 + s.fixed.n)
+	}
+	return 8 * l.wordsOf(s, row, reg, &stop)
 }
 
 // state is State.
@@ -257,6 +268,8 @@ func (f *finisher) state(c *StateColumn) error {
 		return f.stateKeys()
 	case stateChain:
 		return f.stateChains()
+	case stateExact:
+		return f.stateExact()
 	case stateValue:
 		switch f.slot(0).op {
 		case opFirst, opLast:

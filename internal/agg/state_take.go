@@ -52,6 +52,8 @@ func (l *Layout) takeStates(t *Table, gids []uint32, in *Input) {
 			l.takeValues(t, col, gids, in)
 		case stateChain:
 			l.takeChains(t, c.slot, gids, x)
+		case stateExact:
+			l.slots[c.slot].takeExact(t, gids, x)
 		case stateKey: // comes with the value
 		}
 	}
@@ -213,6 +215,12 @@ func (l *Layout) checkColumn(c *StateColumn, cols []*column.Vector, col, n int) 
 		}
 	case stateValue:
 		return l.checkSeen(c, cols, col, n, bad)
+	case stateExact:
+		for i := range n {
+			if !l.slots[c.slot].fitsExact(x.Bytes(i)) {
+				return bad(i, "no number")
+			}
+		}
 	case stateChain:
 		s := &l.slots[c.slot]
 		for i := range n {

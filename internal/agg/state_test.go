@@ -1,9 +1,12 @@
 package agg
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -108,12 +111,16 @@ func (w *worker) take(s *stateTable, others int, rng *rand.Rand) error {
 func throughStates(calls []Call, o Options) func(*Layout, *testData, *rand.Rand) *worker {
 	return func(_ *Layout, d *testData, rng *rand.Rand) *worker {
 		o.States, o.Take = true, nil
-		from := Compile(calls, testBase, o)
+		from := []*Layout{Compile(calls, testBase, o)}
+		if o.Windows != nil { // exact sums of other windows
+			o.Windows = nil
+			from = append(from, Compile(calls, testBase, o))
+		}
 		o.Take = &Take{First: len(d.args)}
 		into := Compile(calls, testBase, o)
 		parts := make([]*worker, 1+rng.IntN(8))
 		for i := range parts {
-			parts[i] = newWorker(from, &arena.Arenas{})
+			parts[i] = newWorker(from[i%len(from)], &arena.Arenas{})
 		}
 		for _, rows := range split(seq(len(d.gids)), rng) {
 			parts[rng.IntN(len(parts))].update(d, rows)
@@ -143,5 +150,47 @@ func throughStates(calls []Call, o Options) func(*Layout, *testData, *rand.Rand)
 			}
 			keep(w)
 		}
+	}
+}
+
+// A state of an exact sum that no run has written is refused, and each that one may have written is
+// not.
+func TestExactStateChecked(t *testing.T) {
+	const head = 1 << headBits
+	type words []int64
+	d := &testData{groups: 1, gids: []uint32{0}, args: [][]column.Value{{{Type: column.Type{Kind: column.Float64}, Float: 1}}}}
+	l := Compile([]Call{callOf(t, d, "sum", 0)}, testBase, Options{Deterministic: true, MaxRows: -1, States: true, Take: &Take{First: 1}})
+	n := l.slots[0].fixed.n
+	for _, c := range []struct {
+		name  string
+		state words
+		good  bool
+	}{
+		{"0", words{}, true},
+		{"1", words{0, 1}, true},
+		{"-3/2", words{-1*head + 1<<3, 3}, true},
+		{"NaN beside numbers", words{specialNaN, 1}, true},
+		{"infinity alone", words{specialPlus}, true},
+		{"the least double", words{-1074 * head, 1}, true},
+		{"the greatest one", words{971 * head, 1<<53 - 1}, true},
+		{"nothing, in words", words{0}, false},
+		{"a last bit of 0", words{0, 2}, false},
+		{"a last word of 0", words{0, 1, 0}, false},
+		{"less than any double", words{-1200 * head, 1}, false},
+		{"more than any sum", words{1088 * head, 1}, false},
+		{"an exponent that wraps", words{math.MaxInt64 &^ 15, 1}, false},
+		{"a long number", append(words{0, 1}, make(words, n)...), false},
+		{"infinity with an exponent", words{specialPlus + head}, false},
+	} {
+		var b []byte
+		for _, w := range c.state {
+			b = binary.LittleEndian.AppendUint64(b, uint64(w))
+		}
+		if got := l.slots[0].fitsExact(b); got != c.good {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	if l.slots[0].fitsExact(make([]byte, 12)) {
+		t.Error("half a word is taken")
 	}
 }

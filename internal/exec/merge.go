@@ -127,7 +127,7 @@ func (m *merging) makeStates(ctx context.Context, q Request, out *joined, o inpu
 		const name = "the inputs with rows"
 		if m.made[i] == nil {
 			own := Request{From: part.Rows, Query: out.text, Options: q.Options}
-			own.Query.Mode = query.WriteStates
+			own.Query.Mode, own.Options.Deterministic = query.WriteStates, out.text.Deterministic
 			own.Options.LastRun, own.Options.Trace, own.Options.Observe = false, nil, nil
 			f, err := m.spool(ctx, own, name, spooled{m, i}, o)
 			if err != nil {

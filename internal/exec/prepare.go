@@ -51,9 +51,6 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 	if err := q.Query.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Deterministic && (m != nil || q.Query.Mode != query.Whole) {
-		return nil, Usagef("deterministic: states do not carry exact sums of floats: leave it out, or run the query in one")
-	}
 	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
 	if err := p.open(ctx, q, o.input(temp), m); err != nil {
 		return nil, whileOpening(err)
@@ -63,6 +60,14 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 			err = errors.Join(err, p.in.Close())
 		}
 	}()
+	if p.joined != nil { // the states tell
+		if o.Deterministic && !p.joined.text.Deterministic {
+			return nil, Usagef("deterministic: the states were made without it: make them with --deterministic")
+		}
+		o.Deterministic = p.joined.text.Deterministic
+		p.opt = o
+	}
+	q.Query.Deterministic = o.Deterministic
 	p.in.Widen(l.Digits)
 	if q.Aggs != nil {
 		q.Query.Aggs = q.Aggs(input.Describe(p.in))

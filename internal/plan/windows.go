@@ -50,9 +50,10 @@ func (p *Plan) ExactSums() (sums []ExactSum) {
 	return sums
 }
 
-// planWindows finds the windows of all arguments. Input that cannot be read again needs the widest.
+// planWindows finds the windows of all arguments. Input that cannot be read again needs the widest,
+// and so do states, of which nobody knows what they hold.
 func (p *planner) planWindows() {
-	if !p.Options.Deterministic || !p.Rereadable {
+	if !p.Options.Deterministic || !p.Rereadable || p.Query.Mode.Takes() {
 		return
 	}
 	p.Windows = make([]agg.Window, len(p.Query.Args))

@@ -29,6 +29,8 @@ type Query struct {
 	Offset  int64  // how many rows are passed over before these
 	Part    Part   // of the row groups
 	Mode    Mode
+
+	Deterministic bool // sums of floats are exact: so are states
 }
 
 // Agg is an aggregate, an expression over aggregates, or a list of them without an alias.

@@ -82,7 +82,7 @@ func (q *Compiled) StateColumns() (cols []StateColumn) {
 	for i, k := range q.Keys {
 		cols = append(cols, StateColumn{Name: "key " + q.KeyTexts[i], Type: k.Type(), Role: "key", Number: i, Encoding: "value"})
 	}
-	states := agg.Compile(q.Calls, 0, agg.Options{States: true}).StateColumns()
+	states := agg.Compile(q.Calls, 0, agg.Options{States: true, Deterministic: q.Texts.Deterministic}).StateColumns()
 	texts := func(args []int) string {
 		var all []string
 		for _, a := range args {
@@ -162,7 +162,7 @@ func inArrow(t column.Type) column.Type {
 // input that it names.
 func Canonical(in Columns, q Query) (Query, []column.Field, error) {
 	c := &canonical{compiler: compiler{in: in, q: q}} // now() is its time, and a parameter its value
-	out := Query{Totals: q.Totals, Sample: q.Sample}
+	out := Query{Totals: q.Totals, Sample: q.Sample, Deterministic: q.Deterministic}
 	var err error
 	if c.params, err = q.params(); err != nil {
 		return out, nil, err
@@ -299,6 +299,9 @@ func (q Query) Same(was Query) error {
 		if c.is != c.was {
 			return usagef("the %s are %s, not %s", c.name, orNone(c.is), orNone(c.was))
 		}
+	}
+	if q.Deterministic != was.Deterministic {
+		return usagef("only some were made with --deterministic")
 	}
 	return nil
 }

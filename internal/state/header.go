@@ -9,8 +9,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
-// Version is that of the format which is written, and the newest that is read.
-const Version = 1
+// Version is the newest format that is read.
+const Version = 2
+
+// exactVersion is the first format that has exact sums of floats. States without them are written
+// in the one before, which older readers take.
+const exactVersion = 2
 
 // Header is what a table of states says of itself.
 type Header struct {
@@ -30,6 +34,8 @@ type Query struct {
 	Aggs   []string     `json:"aggs,omitempty"`
 	Where  string       `json:"where,omitempty"`
 	Sample query.Sample `json:"sample,omitzero"`
+
+	Deterministic bool `json:"deterministic,omitempty"` // sums of floats are exact
 }
 
 // Field is a column of the input.
@@ -49,8 +55,11 @@ type Column struct {
 // NewHeader is the header of the states of a query, of which q is the canonical form.
 func NewHeader(q query.Query, fields []column.Field, c *query.Compiled, sources []Source) *Header {
 	h := &Header{
-		Version: Version, Query: Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Where: q.Where, Sample: q.Sample},
+		Version: exactVersion - 1, Query: Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Where: q.Where, Sample: q.Sample, Deterministic: q.Deterministic},
 		Input: []Field{}, Aggregates: append([]string{}, c.CallTexts...), Sources: sources,
+	}
+	if q.Deterministic {
+		h.Version = exactVersion
 	}
 	for _, a := range q.Aggs {
 		h.Query.Aggs = append(h.Query.Aggs, a.Text)
@@ -96,7 +105,7 @@ func Parse(text string) (*Header, error) {
 
 // Text is the query of the states.
 func (h *Header) Text() query.Query {
-	q := query.Query{By: h.Query.By, Sets: h.Query.Sets, Totals: h.Query.Totals, Where: h.Query.Where, Sample: h.Query.Sample}
+	q := query.Query{By: h.Query.By, Sets: h.Query.Sets, Totals: h.Query.Totals, Where: h.Query.Where, Sample: h.Query.Sample, Deterministic: h.Query.Deterministic}
 	for _, a := range h.Query.Aggs {
 		q.Aggs = append(q.Aggs, query.Agg{Text: a})
 	}

@@ -149,7 +149,7 @@ func TestParseWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                      "is no JSON",
 		`{}`:                                    "format 0",
-		`{"version":2}`:                         "the states have format 2, and this gagg reads up to 1: take a newer one",
+		`{"version":3}`:                         "the states have format 3, and this gagg reads up to 2: take a newer one",
 		`{"version":-1}`:                        "format -1",
 		`{"version":1,"query":7}`:               "damaged",
 		`{"version":1,"sources":[{"rows":-2}]}`: "the rows of the sources",
