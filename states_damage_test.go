@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -77,6 +78,22 @@ func TestStatesDamaged(t *testing.T) {
 	}
 	if failed == 0 || failed == trials {
 		t.Errorf("%d of %d damaged files failed", failed, trials)
+	}
+}
+
+// Damage is an error of the input wherever it is noticed: here in what a value of
+// list(product order by price) is ordered by, which is looked at when the list is made, and in the
+// query that the states tell of.
+func TestStatesDamagedWithin(t *testing.T) {
+	golden, err := os.ReadFile("testdata/states/v2.state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	misspelt := bytes.Replace(golden, []byte("var_samp(price)"), []byte("gar_samp(price)"), 1)
+	for name, b := range map[string][]byte{"an order": edited(golden, []byte{62, 140, 86, 243}), "the query": misspelt} {
+		if _, err := mergeBytes(t, b); !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "damaged: ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -146,9 +146,9 @@ func TestMetamorphicStates(t *testing.T) {
 	}
 }
 
-// With Deterministic the bits are those of one run, whatever the parts, the tree, the memory and the
-// threads, and whether the last rows come as states or as they are. Parts see values of other sizes,
-// so that they have other windows; some see NaN and infinities.
+// With Deterministic the bits are those of one run, whatever the parts, the tree, the memory and
+// the threads, and whether the last rows come as states or as they are. Parts see values of other
+// sizes, so that they have other windows; some see NaN and infinities.
 func TestDeterministicStates(t *testing.T) {
 	layout := datagen.Layout{RowGroup: 150}
 	exact := gagg.Options{Deterministic: true, Threads: 1}
@@ -315,8 +315,8 @@ func stateFileOf(t *testing.T, q gagg.Query, o gagg.Options) string {
 	return stateFile(t, schema, records)
 }
 
-// The states of each format version stay readable: the files were written by the first gagg that had
-// them, of every aggregate.
+// The states of each format version stay readable: the files were written by the first gagg that
+// had them, of every aggregate.
 func TestStatesGolden(t *testing.T) {
 	t.Run("v1", func(t *testing.T) { testGolden(t, "testdata/states/v1.state", gagg.Options{Threads: 1}) })
 	t.Run("v2", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -15,6 +16,10 @@ import (
 // string_agg in their order, min the n first of them.
 const OrderSuffix = " order by"
 
+// errPacked tells of a packed value that no run has made: it comes of a state. What is in a packed
+// value is looked at when it is taken apart.
+var errPacked = fmt.Errorf("%w: a value is not what it is ordered by says", ErrState)
+
 // packedReader reads the keys of a packed value.
 type packedReader struct {
 	r     *farReader
@@ -26,7 +31,7 @@ type packedReader struct {
 func (p *packedReader) next() (byte, error) {
 	if len(p.piece) == 0 {
 		if p.at >= p.e.size {
-			return 0, errShortRun
+			return 0, errPacked
 		}
 		var err error
 		if p.piece, err = p.r.piece(p.e, p.at); err != nil {
@@ -73,6 +78,9 @@ func (p *packedReader) value() (int, error) {
 			err = p.skipText(0)
 		case sortkey.PackedTextDesc:
 			err = p.skipText(math.MaxUint8)
+		case sortkey.PackedNullFirst, sortkey.PackedNullLast:
+		default:
+			err = errPacked
 		}
 		if err != nil {
 			return 0, err
@@ -134,6 +142,9 @@ func (f *finisher) addPacked(e *entry) error {
 	b, err := f.work.reader.appendPart(number[:0], e, from, to)
 	if err != nil {
 		return err
+	}
+	if size := 8 * valueWords(v.Type.Rep()); len(b) != size {
+		return errPacked
 	}
 	sortkey.AppendPacked(v, b)
 	return nil

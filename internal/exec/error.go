@@ -109,6 +109,7 @@ func Classify(err error) error {
 		{ErrUsage, isA[*input.UsageError]},
 		{ErrInput, isA[*input.Error]},
 		{ErrInput, isA[*parquetio.Error]},
+		{ErrInput, func(err error) bool { return errors.Is(err, agg.ErrState) }},
 		{ErrDevice, isA[*device.RefusedError]},
 		{ErrDevice, isA[*gpu.Error]},
 	} {

@@ -41,6 +41,7 @@ type joined struct {
 	sources state.Union
 	moves   []*state.Moved // by table: nil where positions stay
 	text    query.Query
+	told    string // by which table
 	fields  query.Fields
 }
 
@@ -92,7 +93,7 @@ func (m *joined) agree() error {
 		}
 		if first < 0 {
 			first = i
-			m.text = m.headers[i].Text()
+			m.text, m.told = m.headers[i].Text(), part.Name
 			if m.fields, err = m.headers[i].Fields(); err != nil {
 				return stateError(part.Name, fmt.Errorf("damaged: %w", err))
 			}
@@ -231,6 +232,9 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 	if text.Mode = query.TakeStates; q.Mode.Writes() {
 		text.Mode = query.JoinStates
 	}
+	if err := m.checkText(); err != nil {
+		return nil, err
+	}
 	whole, err := query.Compile(m.fields, text)
 	if err != nil {
 		return nil, err
@@ -242,6 +246,16 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 		}
 	}
 	return out, m.place(out.StateColumns())
+}
+
+// checkText looks whether the query of the states, as they tell it, is one.
+func (m *joined) checkText() error {
+	text := m.text
+	text.Mode = query.TakeStates
+	if _, err := query.Compile(m.fields, text); err != nil {
+		return stateError(m.told, fmt.Errorf("damaged: the query that the states are of: %w", err))
+	}
+	return nil
 }
 
 // lacks says what the states of a table lack, which err tells of.
