@@ -42,6 +42,26 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// Rows of tables that are deleted are not among the first.
+func TestHeadOfTables(t *testing.T) {
+	for _, test := range []struct {
+		dir  string
+		asOf string
+		want []int64
+	}{{sales(t).dir, "3", []int64{1, 2, 11, 14}}, {visits(t, 2).dir, "q1", []int64{11, 14, 30, 1, 2}}} {
+		for _, n := range []int{1, 3, 100} {
+			_, rec, err := gagg.Head(t.Context(), gagg.Files(test.dir), n, gagg.Options{AsOf: test.asOf})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := rec.Column(0).(*array.Int64).Int64Values(); !slices.Equal(got, test.want[:min(n, len(test.want))]) {
+				t.Errorf("the first %d rows have ids %v, want those of %v", n, got, test.want)
+			}
+			rec.Release()
+		}
+	}
+}
+
 func TestHeadFails(t *testing.T) {
 	from := gagg.Files("testdata/none.parquet")
 	if _, _, err := gagg.Head(t.Context(), from, 5, gagg.Options{}); !errors.Is(err, gagg.ErrInput) {

@@ -77,9 +77,15 @@ func (h *headRows) read(ctx context.Context, in input.Input) error {
 	return nil
 }
 
-// add copies the rows of a batch, as many as are wanted.
+// add copies the rows of a batch, as many as are wanted, less those that are deleted, which it does
+// not select.
 func (h *headRows) add(b *column.Batch) error {
-	some := rowsOf(b, 0, min(b.Rows, h.most-h.rows))
+	var some *column.Batch
+	if want := h.most - h.rows; b.Sel == nil {
+		some = rowsOf(b, 0, min(b.Rows, want))
+	} else {
+		some = gather(b, b.Sel[:min(len(b.Sel), want)])
+	}
 	for i := range h.parts {
 		a, err := column.ToArrow(&some.Cols[i], memory.DefaultAllocator)
 		if err != nil {

@@ -49,6 +49,11 @@ func rowsOf(b *column.Batch, from, to int) *column.Batch {
 	for i := from; i < to; i++ {
 		rows = append(rows, int32(i))
 	}
+	return gather(b, rows)
+}
+
+// gather copies rows of a batch.
+func gather(b *column.Batch, rows []int32) *column.Batch {
 	out := &column.Batch{Rows: len(rows)}
 	for i := range b.Cols {
 		out.Cols = append(out.Cols, column.Gather(&b.Cols[i], rows, &column.Buffer{}))
