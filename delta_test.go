@@ -535,6 +535,12 @@ func TestDeltaInStore(t *testing.T) {
 			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, s.asked.Load())
 		}
 	}
+	here := add(l, "here.parquet", object{"year": "2024", "city": "Bern"}, "", sale{1, nil, 1})
+	here["add"].(object)["path"] = "file://" + l.dir + "/here.parquet"
+	l.commit(here)
+	if got, _, err := l.ask(gagg.Query{From: gagg.Files("s3://b/t")}, o); !errors.Is(err, gagg.ErrUsage) || !strings.Contains(err.Error(), "where nothing can be read from") {
+		t.Errorf("a file of this machine: %q, %v", got, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := gagg.Run(ctx, gagg.Query{From: gagg.Files("s3://b/t"), Aggs: []gagg.Agg{gagg.CountAll()}}, o); !errors.Is(err, context.Canceled) {

@@ -135,7 +135,7 @@ func (t *lakeTable) place(path string) (place string, far bool, err error) {
 			path = "file:///" + rest
 		}
 		place, err = localPath(path)
-		if err == nil && strings.Contains(place, "://") {
+		if err == nil && (t.far || strings.Contains(place, "://")) { // a table elsewhere names no file of this machine
 			err = usagef("%s: a file of the %s table is where nothing can be read from", path, t.format)
 		}
 		return place, false, err
