@@ -33,8 +33,8 @@ var encodedTypes = []column.Type{
 }
 
 // newEncodedTrial makes a trial whose row groups devices can decode, except for those with long
-// strings, and whose values they can keep, except for those of uint64. Every fourth trial has a
-// key of strings without a dictionary, some of them long, so that devices meet them.
+// strings, and whose values they can keep. Every fourth trial has a key of strings without a
+// dictionary, some of them long, so that devices meet them.
 func newEncodedTrial(seed uint64) *trial {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	spec := datagen.Spec{Rows: []int{200, 3000, 9000}[rng.IntN(3)], Seed: seed}

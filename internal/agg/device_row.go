@@ -72,6 +72,8 @@ const (
 	FromFourthPowerC           // its c
 	FromFixed                  // a word of the float64 as a fixed-point number
 	FromSign                   // of the int64 all bits its sign
+	FromUnsigned               // the uint64's place in order as an int64: its first bit turned round
+	FromUnsignedNot            // that, each bit turned round
 )
 
 // Times reports whether the word is made of two arguments.
@@ -154,9 +156,10 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 	case opMinFloat, opMaxFloat: // begin with what any value replaces or equals
 		return []RowSource{FromValue}
 	case opMinInt, opMaxInt: // the same, but those of uint64 are keys, not values
-		if t.Kind != column.Uint64 {
-			return []RowSource{FromValue}
+		if t.Kind == column.Uint64 {
+			return []RowSource{FromUnsigned}
 		}
+		return []RowSource{FromValue}
 	case opFixedSum:
 		if t.Rep() == column.RepWide || s.fixed.special.in() {
 			return nil
@@ -167,7 +170,6 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 	default:
 		return s.sumOfOne()
 	}
-	return nil
 }
 
 // keyOfOne is fromOne of the best key, which begins with what any key replaces or equals, or of the
@@ -175,8 +177,10 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 func (s *slot) keyOfOne(t column.Type) []RowSource {
 	greatest := s.chain.keep == keepGreatest
 	switch {
+	case t.Kind == column.Uint64 && greatest:
+		return []RowSource{FromUnsignedNot}
 	case t.Kind == column.Uint64:
-		return nil
+		return []RowSource{FromUnsigned}
 	case t.IsFloat() && greatest:
 		return []RowSource{FromOrderNot}
 	case t.IsFloat():

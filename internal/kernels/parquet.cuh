@@ -134,6 +134,8 @@ enum ParquetWord : uint32_t {
   PARQUET_FOURTH_POWER_C,
   PARQUET_FIXED,      // a word of the number as a fixed-point number, which the constant describes: parquet_fixed
   PARQUET_SIGN,  // each bit the sign of the array's integer
+  PARQUET_UNSIGNED,      // the place of the array's uint64_t in order, as an int64_t
+  PARQUET_UNSIGNED_NOT,  // that in descending order
 };
 
 // ParquetNumber is how the word of an array is read as a double.

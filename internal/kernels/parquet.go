@@ -50,6 +50,8 @@ const (
 	ParquetFourthPowerC        // what its rounding lost
 	ParquetFixed               // a word of the number as a fixed-point number: see ParquetFixedWord
 	ParquetSign                // each bit the sign of the array's integer
+	ParquetUnsigned            // the place of the array's uint64 in order, as an int64
+	ParquetUnsignedNot         // that, each bit turned round
 )
 
 // How the word of an array is read as a double: ParquetState.Number and Times.

@@ -76,6 +76,8 @@ static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, 
     case PARQUET_PRODUCT: return word * job.arrays[state.constant * job.array_words + place];
     case PARQUET_NOT: return ~word;
     case PARQUET_SIGN: return uint64_t(int64_t(word) >> 63);
+    case PARQUET_UNSIGNED: return word ^ uint64_t(1) << 63;
+    case PARQUET_UNSIGNED_NOT: return ~(word ^ uint64_t(1) << 63);
     case PARQUET_ORDER: return parquet_order(word);
     case PARQUET_ORDER_NOT: return ~parquet_order(word);
   }

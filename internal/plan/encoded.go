@@ -322,6 +322,7 @@ var stateWords = [...]uint32{
 	agg.FromThirdPowerS: kernels.ParquetThirdPowerS, agg.FromThirdPowerC: kernels.ParquetThirdPowerC,
 	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC,
 	agg.FromFixed: kernels.ParquetFixed, agg.FromSign: kernels.ParquetSign,
+	agg.FromUnsigned: kernels.ParquetUnsigned, agg.FromUnsignedNot: kernels.ParquetUnsignedNot,
 }
 
 // numberOf is how kernels read the words of argument i as doubles.

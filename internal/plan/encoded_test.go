@@ -177,6 +177,7 @@ var (
 	encodedAggs = []string{
 		"sum(i32), sum(i64), sum(u64), mean(f64)", "min(f32), max(f64), sum(f32)", "count(*), count(i32), min(dec), max(date)",
 		"bit_and(u32), bit_or(i8), bit_xor(i64)", "sum(dec), mean(u32), min(i64)", "count(*)",
+		"min(u64), max(u64)", "max(u64, 3), min(u64, 2)",
 		"corr(i8, i16), stddev(i32), mean(i16)", "min(f64, 2), max(f32, 3), max(i64, 1)", "max(i16, 4), min(date, 2), min(dec, 8)",
 		"stddev(f64), sum(f64), covar_pop(f32, i16)", "kurtosis(f64), skewness(i64), var_pop(f32)", "corr(u64, f32), skewness(dec)",
 		"covar_samp(dec, f32), kurtosis(u64), skewness(f32)",
@@ -376,6 +377,10 @@ func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uin
 				states[i] = math.Float64bits(numberOf(x, s.Number) + 0.0)
 			case kernels.ParquetNot:
 				states[i] = ^x
+			case kernels.ParquetUnsigned:
+				states[i] = x ^ 1<<63
+			case kernels.ParquetUnsignedNot:
+				states[i] = ^(x ^ 1<<63)
 			case kernels.ParquetOrder:
 				states[i] = orderOf(x)
 			case kernels.ParquetOrderNot:
