@@ -25,6 +25,11 @@ const slots = 1 << 16
 
 // locate is the groups of rows in a table.
 func locate(r *egatest.Rig, l *ega.Layout, readBytes int, rows []uint64) *groups.Groups {
+	return locateIn(r, l, slots, readBytes, rows)
+}
+
+// locateIn is locate in a table of so many slots.
+func locateIn(r *egatest.Rig, l *ega.Layout, slots uint32, readBytes int, rows []uint64) *groups.Groups {
 	t := r.Table(r.Load(*l), ega.TableConfig{Slots: slots})
 	r.Do(t.Add(r.Stream, r.Send(rows), uint64(len(rows)/l.Stride())))
 	r.Do(r.Stream.Synchronize())

@@ -75,9 +75,9 @@ func TestSelect(t *testing.T) {
 			for at := word; at < len(rows); at += l.Stride() {
 				rows[at] = make(at / l.Stride())
 			}
-			g := locate(r, &l, groups.DefaultReadBytes, rows)
+			g := locateIn(r, &l, 2*n, groups.DefaultReadBytes, rows)
 			r.Do(g.Open())
-			for _, best := range []uint64{1, 10, 300} {
+			for _, best := range []uint64{1, 300} {
 				rank, descending := kernels.EgaRankKind(rng.IntN(2)), rng.IntN(2) == 0
 				if name == "doubles" {
 					rank = kernels.EgaRankDouble
@@ -131,7 +131,7 @@ func TestSelectProgram(t *testing.T) {
 			rows[at+1] = 1 // above 2^64
 		}
 	}
-	g := locate(r, &l, groups.DefaultReadBytes, rows)
+	g := locateIn(r, &l, 4000, groups.DefaultReadBytes, rows)
 	r.Do(g.Open())
 	sum := kernels.EgaValue{Kind: kernels.EgaValueSum, Word: 3, High: 4, More: 1, Presence: kernels.EgaPresence{Least: 1}}
 	const less = 1
@@ -225,7 +225,7 @@ func TestSelectValues(t *testing.T) {
 			row[0] = bits.RotateLeft64(uint64(g), -3)
 			copy(row[2:], c.row[:])
 		}
-		g := locate(r, &l, groups.DefaultReadBytes, rows)
+		g := locateIn(r, &l, 100, groups.DefaultReadBytes, rows)
 		r.Do(g.Open())
 		const equal = 2
 		// of the 8 groups, number 6 is looked at
