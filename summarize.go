@@ -81,7 +81,9 @@ type profiled struct {
 	times string
 }
 
-func ofNumbers(t string) bool { return beginsWith(t, "int", "uint", "float", "double", "decimal") }
+func ofNumbers(t string) bool {
+	return t != "interval" && beginsWith(t, "int", "uint", "float", "double", "decimal")
+}
 
 func ofTimes(t string) bool { return beginsWith(t, "date", "time") }
 

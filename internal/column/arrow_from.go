@@ -170,8 +170,14 @@ func floatsOf(arr arrow.Array, dst []float64) []float64 {
 
 func wideOf(arr arrow.Array, dst []decimal256.Num) []decimal256.Num {
 	dst = sized(dst, arr.Len())
-	if arr.DataType().ID() == arrow.DECIMAL256 {
+	switch arr.DataType().ID() {
+	case arrow.DECIMAL256:
 		copy(dst, values[decimal256.Num](arr))
+		return dst
+	case arrow.INTERVAL_MONTH_DAY_NANO:
+		for i, x := range values[arrow.MonthDayNanoInterval](arr) {
+			dst[i] = NewInterval(x.Months, x.Days, x.Nanoseconds/1000)
+		}
 		return dst
 	}
 	for i, x := range values[decimal128.Num](arr) {

@@ -81,7 +81,7 @@ func wordBuffer(v *Vector, mem memory.Allocator) *memory.Buffer {
 		return fill(v, v.Float, dictFloats(v), mem, func(f float64) float32 { return float32(f) })
 	case Float64:
 		return copyWords(v, v.Float, dictFloats(v), mem)
-	case Decimal:
+	case Decimal, Interval:
 		return decimalBuffer(v, mem)
 	}
 	return copyWords(v, v.Int, dictInts(v), mem)
@@ -108,6 +108,12 @@ func decimalBuffer(v *Vector, mem memory.Allocator) *memory.Buffer {
 	var dict []decimal256.Num
 	if v.Dict != nil {
 		dict = v.Dict.Values.Wide
+	}
+	if v.Type.Kind == Interval {
+		return fill(v, v.Wide, dict, mem, func(d decimal256.Num) arrow.MonthDayNanoInterval {
+			months, days, micros := SplitInterval(d)
+			return arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: micros * 1000}
+		})
 	}
 	if v.Type.Precision > decimal128.MaxPrecision {
 		return fill(v, v.Wide, dict, mem, func(d decimal256.Num) decimal256.Num { return d })

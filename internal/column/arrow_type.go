@@ -33,7 +33,8 @@ func extensionOf(t Type) string {
 }
 
 // ErrNoArrowType is wrapped by errors about Arrow types that gagg does not
-// hold in a vector (structs, lists of lists, durations, intervals).
+// hold in a vector (structs, lists of lists, durations, intervals but those of months, days and
+// nanoseconds together).
 var ErrNoArrowType = fmt.Errorf("arrow type not supported")
 
 var arrowTypes = [...]arrow.DataType{
@@ -47,7 +48,7 @@ var arrowTypes = [...]arrow.DataType{
 	Float32: arrow.PrimitiveTypes.Float32, Float64: arrow.PrimitiveTypes.Float64,
 	Date:   arrow.FixedWidthTypes.Date32,
 	String: arrow.BinaryTypes.String, Binary: arrow.BinaryTypes.Binary,
-	UUID: &arrow.FixedSizeBinaryType{ByteWidth: 16},
+	UUID: &arrow.FixedSizeBinaryType{ByteWidth: 16}, Interval: arrow.FixedWidthTypes.MonthDayNanoInterval,
 }
 
 // ArrowType returns the Arrow type of the arrays that ToArrow makes for t.
@@ -145,6 +146,9 @@ func FromArrowType(dt arrow.DataType) (Type, error) {
 			return Type{Kind: UUID}, err
 		}
 		return t, err
+	}
+	if dt.ID() == arrow.INTERVAL_MONTH_DAY_NANO {
+		return IntervalType, nil
 	}
 	if k, ok := kindsByArrowID[dt.ID()]; ok {
 		return Type{Kind: k}, nil

@@ -9,7 +9,7 @@
 //	Int64    []int64           bool, int8..int64, uint8..uint64 (bits), date,
 //	                           time, timestamp, decimal of up to 18 digits
 //	Float64  []float64         float16, float32, float64 (widening is exact)
-//	Wide     []decimal256.Num  decimal of 19 to 76 digits
+//	Wide     []decimal256.Num  decimal of 19 to 76 digits, interval
 //	Bytes    []Span + []byte   string, binary, fixed-size binary, UUID
 //	List     []Span + *Vector  list and map, which aggregates give
 //
@@ -55,7 +55,7 @@ const (
 	Binary      // any bytes
 	FixedBinary // Width bytes
 	UUID        // 16 bytes
-	Interval    // months, days and microseconds; within an expression only: no column has it
+	Interval    // months, days and microseconds, as NewInterval makes them
 )
 
 // Unit is the resolution of a time or timestamp.
@@ -100,7 +100,7 @@ type Type struct {
 	Kind      Kind
 	Unit      Unit  // Time, Timestamp
 	UTC       bool  // Time, Timestamp
-	Precision uint8 // Decimal: digits in all, 1..76
+	Precision uint8 // Decimal: digits in all, 1..76; Interval: 76
 	Scale     uint8 // Decimal: digits after the point, 0..Precision
 	Width     int32 // FixedBinary: bytes
 	Nest      Nest  // a list or map of what the other fields say
@@ -148,6 +148,8 @@ func (t Type) Rep() Rep {
 		if t.Precision > MaxInt64Digits {
 			return RepWide
 		}
+	case Interval:
+		return RepWide
 	case String, Binary, FixedBinary, UUID:
 		return RepBytes
 	}

@@ -11,6 +11,9 @@ func ParseType(text string) (Type, error) {
 	if k := slices.Index(kindNames[:], text); k > int(Null) && Kind(k) != Decimal && Kind(k) != Time && Kind(k) != Timestamp && Kind(k) != Interval {
 		return Type{Kind: Kind(k)}, nil
 	}
+	if text == kindNames[Interval] {
+		return IntervalType, nil
+	}
 	if text == kindNames[Null] {
 		return Type{Kind: Null}, nil
 	}

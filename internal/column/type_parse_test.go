@@ -23,7 +23,7 @@ func TestParseType(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "int", "decimal", "decimal(0,0)", "decimal(77,0)", "decimal(3,4)", "decimal(3,2) ", "time", "time[h]", "timestamp[us,UTC]",
-		"timestamp[us, UTC", "binary(-1)", "binary(4", "interval", "invalid", "int64[]", "map(int64, int64)",
+		"timestamp[us, UTC", "binary(-1)", "binary(4", "intervals", "invalid", "int64[]", "map(int64, int64)",
 	} {
 		if got, err := ParseType(text); err == nil {
 			t.Errorf("%q is taken for %s", text, got)

@@ -67,6 +67,9 @@ func (b *binder) operand(n Node) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.kind != boundInterval && x.typ == intervalType {
+		return splitInterval(x, n), nil
+	}
 	if x.typ.IsNested() {
 		return nil, b.at(n.Pos(), typeErrorf("nothing can be computed with %s: it can only be put out, ordered by, tested with is null, or taken apart by functions of lists", x.typ))
 	}

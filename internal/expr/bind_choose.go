@@ -16,11 +16,14 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 		}
 	}
 	for _, w := range n.Whens {
-		pair, err := b.bindAll(w.If, w.Then)
+		cond, err := b.bind(w.If)
 		if err != nil {
 			return nil, err
 		}
-		cond := pair[0]
+		then, err := b.chosen(w.Then)
+		if err != nil {
+			return nil, err
+		}
 		if operand != nil {
 			cond, err = b.compare(opEQ, operand, cond, n.Operand, w.If, n)
 		} else {
@@ -32,10 +35,10 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 		if err != nil {
 			return nil, b.at(w.If.Pos(), err)
 		}
-		c.conds, c.thens = append(c.conds, cond), append(c.thens, pair[1])
+		c.conds, c.thens = append(c.conds, cond), append(c.thens, then)
 	}
 	if n.Else != nil {
-		if c.els, err = b.bind(n.Else); err != nil {
+		if c.els, err = b.chosen(n.Else); err != nil {
 			return nil, err
 		}
 	}
@@ -44,6 +47,14 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 		nodes = append(nodes, w.Then)
 	}
 	return b.unified(c, append(nodes, n.Else), n)
+}
+
+// chosen binds what a case may give: of intervals those of a column, none that are computed.
+func (b *binder) chosen(n Node) (*bound, error) {
+	if x, err := b.any(n); err == nil && x.kind != boundInterval && x.typ == intervalType {
+		return x, nil
+	}
+	return b.bind(n)
 }
 
 // coalesce binds coalesce(a, b, …): the first that is not NULL.
@@ -166,6 +177,9 @@ func commonDay(t, u column.Type) column.Type {
 
 // convertTo converts x to the common type t.
 func convertTo(x *bound, t column.Type, src Node) (*bound, error) {
+	if t == intervalType && isNullConst(x) {
+		return newNull(t), nil
+	}
 	if x.typ == t || familyOf(t) == familyNone {
 		return x, nil
 	}

@@ -1,16 +1,13 @@
 package expr
 
-import (
-	"encoding/binary"
+import "github.com/gagg-dev/gagg/internal/column"
 
-	"github.com/gagg-dev/gagg/internal/column"
-)
+// An interval that is computed is no value of a vector. Its node is three nodes of integers, its
+// months, days and microseconds, and whatever takes an interval takes these three. Constants among
+// them are folded like others. A column of intervals is such a node where something is computed of
+// it.
 
-// An interval is no value of a vector. Its node is three nodes of integers, its months, days and
-// microseconds, and whatever takes an interval takes these three. Constants among them are folded
-// like others.
-
-var intervalType = column.Type{Kind: column.Interval}
+var intervalType = column.IntervalType
 
 const errInterval = typeError("an interval can only be added to a date or time or taken from it, compared, multiplied, " +
 	"or be an argument of epoch, date_part and time_bucket; epoch(x) is its seconds")
@@ -35,14 +32,18 @@ func (n *bound) constantSpan() (Span, bool) {
 	return Span{n.args[0].value.Int, n.args[1].value.Int, n.args[2].value.Int}, true
 }
 
-// intervalOf casts to interval, which is for literals and for INTERVAL of Parquet.
+// intervalOf casts to interval, which is for literals and columns of intervals, and from it to
+// text.
 func intervalOf(x *bound, n *Cast) (*bound, error) {
 	switch {
 	case n.To == intervalType && x.kind == boundInterval:
 		return x, nil
-	case n.To == intervalType && x.typ.Kind == column.FixedBinary && x.typ.Width == 12 && !x.typ.IsNested():
-		millis := intervalField(x, 8, n)
-		return intervalNode(intervalField(x, 0, n), intervalField(x, 4, n), intArithmetic("*", int64Type, millis, newConst(intValue(1000)), n)), nil
+	case n.To == stringType && x.kind == boundInterval:
+		return strict(stringType, n, func(f *frame) error {
+			return f.eachBytes(func(i int, to []byte) []byte {
+				return append(to, Span{f.args[0].Int[i], f.args[1].Int[i], f.args[2].Int[i]}.String()...)
+			})
+		}, x.args...), nil
 	}
 	if !isText(x) || n.To != intervalType {
 		return nil, typeErrorf("cannot cast %s to %s", x.typ, n.To)
@@ -50,18 +51,18 @@ func intervalOf(x *bound, n *Cast) (*bound, error) {
 	return literalInterval(x)
 }
 
-// intervalField is the field that begins at a byte of what INTERVAL of Parquet is read as: months,
-// days and milliseconds, each of 4 bytes, little-endian and without a sign.
-func intervalField(x *bound, at int, src Node) *bound {
-	return strict(int64Type, src, func(f *frame) error {
-		for i := range f.n {
-			f.out.Int[i] = 0
-			if !f.out.IsNull(i) {
-				f.out.Int[i] = int64(binary.LittleEndian.Uint32(f.args[0].Bytes(i)[at:]))
+// splitInterval is the interval of a column of intervals.
+func splitInterval(x *bound, src Node) *bound {
+	part := func(of func(months, days int32, micros int64) int64) *bound {
+		return strict(int64Type, src, func(f *frame) error {
+			for i := range f.n {
+				f.out.Int[i] = of(column.SplitInterval(f.args[0].Wide[i]))
 			}
-		}
-		return nil
-	}, x).neverFails(true)
+			return nil
+		}, x).neverFails(true)
+	}
+	return intervalNode(part(func(m, _ int32, _ int64) int64 { return int64(m) }), part(func(_, d int32, _ int64) int64 { return int64(d) }),
+		part(func(_, _ int32, micros int64) int64 { return micros }))
 }
 
 // literalInterval reads a text literal as an interval.

@@ -134,20 +134,25 @@ func TestZonesAsPackageTime(t *testing.T) {
 	}
 }
 
-// TestParquetInterval protects that the 12 bytes of an INTERVAL of Parquet become the interval that
-// DuckDB reads from them: 14 months, 3 days and 04:05:06.007, and numbers without a sign.
-func TestParquetInterval(t *testing.T) {
-	typ := column.Type{Kind: column.FixedBinary, Width: 12}
+// TestIntervalColumn protects that a column of intervals is computed with as DuckDB does: 14
+// months, 3 days and 04:05:06.007, and the greatest number of milliseconds that Parquet has.
+func TestIntervalColumn(t *testing.T) {
+	typ := column.IntervalType
 	rows := []column.Value{
-		{Type: typ, Bytes: "\x0e\x00\x00\x00\x03\x00\x00\x00\x57\x65\xe0\x00"},
+		{Type: typ, Wide: column.NewInterval(14, 3, 14_706_007_000)},
 		{Type: typ, Null: true},
-		{Type: typ, Bytes: "\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"},
+		{Type: typ, Wide: column.NewInterval(0, 0, 4294967295000)},
 	}
 	for text, want := range map[string][3]string{
 		"epoch(x::interval)": {"37015506.007", "", "4294967.295"},
 		"(timestamp '2024-01-31 12:00:00' + x::interval)::text": {"2025-04-03 16:05:06.007", "", "2024-03-21 05:02:47.295"},
 		"(x::interval > interval '1 year')::text":               {"true", "", "false"},
 		"date_part('month', x::interval)::text":                 {"2", "", "0"},
+		"epoch(x)":                                              {"37015506.007", "", "4294967.295"},
+		"x::text":                                               {"1 year 2 months 3 days 04:05:06.007", "", "1193:02:47.295"},
+		"(x + interval '1 day')::text":                          {"1 year 2 months 4 days 04:05:06.007", "", "1 day 1193:02:47.295"},
+		"(x between interval '0 days' and x)::text":             {"true", "", "true"},
+		"coalesce((case when epoch(x) > 5e6 then x end)::text, 'no' || x::text)": {"1 year 2 months 3 days 04:05:06.007", "", "no1193:02:47.295"},
 	} {
 		n, err := Parse(text)
 		if err != nil {

@@ -99,9 +99,26 @@ func (d *decoder) spanInts(dst []int64) error {
 	return nil
 }
 
+// intervals reads INTERVAL: months, days and milliseconds, each of 4 bytes, little-endian and
+// without a sign; months and days beyond 2^31 are taken for negative ones, as in DuckDB.
+func (d *decoder) intervals(dst []decimal256.Num) error {
+	b, err := d.blockSrc.block(len(dst))
+	if err != nil {
+		return err
+	}
+	for i := range dst {
+		v := b[12*i : 12*i+12]
+		dst[i] = column.NewInterval(int32(binary.LittleEndian.Uint32(v)), int32(binary.LittleEndian.Uint32(v[4:])), int64(binary.LittleEndian.Uint32(v[8:]))*1000)
+	}
+	return nil
+}
+
 // wides fills dst for a type of representation RepWide: decimals in any
-// physical type, of any precision.
+// physical type, of any precision, and intervals.
 func (d *decoder) wides(dst []decimal256.Num) error {
+	if d.typ.Kind == column.Interval {
+		return d.intervals(dst)
+	}
 	switch d.physical {
 	case format.FixedLenByteArray:
 		return d.fixedWides(dst)

@@ -148,7 +148,7 @@ func TestLeafType(t *testing.T) {
 		{old(format.Int64, deprecated.TimeMicros), 0, "time[us]"},
 		{old(format.Int64, deprecated.TimestampMillis), 0, "timestamp[ms]"},
 		{old(format.ByteArray, deprecated.Bson), 0, "binary"},
-		{old(format.FixedLenByteArray, deprecated.Interval), 12, "binary(12)"},
+		{old(format.FixedLenByteArray, deprecated.Interval), 12, "interval"},
 		{old(format.FixedLenByteArray, deprecated.Interval), 16, "INTERVAL of 16 bytes"},
 		{old(format.Int32, deprecated.Int64), 0, "annotated as int64"},
 		{decimal, 0, "decimal(10,3)"},

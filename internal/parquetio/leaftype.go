@@ -176,6 +176,7 @@ func convertedType(e *format.SchemaElement, plain column.Type, length int) (colu
 		if length != 12 {
 			return column.Type{}, fmt.Errorf("damaged: INTERVAL of %d bytes", length)
 		}
+		return allow(column.IntervalType, e, format.FixedLenByteArray)
 	}
 	return plain, nil
 }

@@ -156,7 +156,7 @@ func TestValues(t *testing.T) {
 		e.LogicalType.Value = l
 		return e
 	}
-	interval := bytes.Repeat([]byte{1}, 12)
+	interval := cat(le32(14), le32(3), le32(14_706_007)) // 04:05:06.007
 	tests := []struct {
 		name   string
 		schema format.SchemaElement
@@ -177,7 +177,8 @@ func TestValues(t *testing.T) {
 		{"wide decimal too large", converted(format.FixedLenByteArray, deprecated.Decimal, 16, 38), bytes.Repeat([]byte{0x7F}, 16), column.Value{}, "row 0 does not fit"},
 		{"decimal in bytes", converted(format.ByteArray, deprecated.Decimal, 0, 7), sized(0xFE), wantInt(column.DecimalType(7, 0), -2), ""},
 		{"decimal in no bytes", converted(format.ByteArray, deprecated.Decimal, 0, 7), sized(), column.Value{}, "row 0 does not fit"},
-		{"interval", converted(format.FixedLenByteArray, deprecated.Interval, 12, 0), interval, column.Value{Type: column.Type{Kind: column.FixedBinary, Width: 12}, Bytes: string(interval)}, ""},
+		{"interval", converted(format.FixedLenByteArray, deprecated.Interval, 12, 0), interval, column.Value{Type: column.IntervalType, Wide: column.NewInterval(14, 3, 14_706_007_000)}, ""},
+		{"interval of great numbers", converted(format.FixedLenByteArray, deprecated.Interval, 12, 0), bytes.Repeat([]byte{0xFF}, 12), column.Value{Type: column.IntervalType, Wide: column.NewInterval(-1, -1, 4294967295000)}, ""},
 		{"float16", logical(fixed(2), &format.Float16Type{}), []byte{0x00, 0xC1}, column.Value{Type: column.Type{Kind: column.Float16}, Float: -2.5}, ""},
 		{"float16 subnormal", logical(fixed(2), &format.Float16Type{}), []byte{1, 0}, column.Value{Type: column.Type{Kind: column.Float16}, Float: 0x1p-24}, ""},
 		{"float16 infinite", logical(fixed(2), &format.Float16Type{}), []byte{0, 0x7C}, column.Value{Type: column.Type{Kind: column.Float16}, Float: math.Inf(1)}, ""},

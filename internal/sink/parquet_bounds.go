@@ -40,7 +40,7 @@ func (b *bounds) reset() {
 // add takes the rows from..to of v into account.
 func (b *bounds) add(v *column.Vector, from, to int) {
 	switch {
-	case b.typ.Kind == column.Null || b.typ.Kind == column.Float16:
+	case b.typ.Kind == column.Null || b.typ.Kind == column.Float16 || b.typ.Kind == column.Interval: // these have no order
 	case b.typ.Rep() == column.RepInt64:
 		b.addInts(v, from, to)
 	case b.typ.Rep() == column.RepFloat64:

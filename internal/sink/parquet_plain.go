@@ -40,6 +40,8 @@ func encoderOf(t column.Type, s parquetStorage, room *parquetRoom) plainEncoder 
 		return fixedEncoder(2, floats, func(b []byte, x float64) {
 			binary.LittleEndian.PutUint16(b, float16.New(float32(x)).Uint16())
 		})
+	case t.Kind == column.Interval:
+		return encodeIntervals
 	case t.Rep() == column.RepWide:
 		return fixedEncoder(s.width, wides, putWide)
 	}
@@ -57,6 +59,24 @@ func putWide(b []byte, x decimal256.Num) {
 			binary.BigEndian.PutUint64(b[end-8:end], word)
 		}
 	}
+}
+
+// encodeIntervals writes months, days and milliseconds, of which the format has as many as 32 bits
+// hold and none that are negative; what is finer is cut off.
+func encodeIntervals(dst []byte, v *column.Vector, from, to int) ([]byte, int, error) {
+	for i := from; i < to; i++ {
+		if v.IsNull(i) {
+			continue
+		}
+		months, days, micros := column.SplitInterval(v.Wide[i])
+		if micros < 0 || micros/1000 > math.MaxUint32 {
+			return dst, i, fmt.Errorf("%s cannot be written: an INTERVAL of Parquet has milliseconds from 0 to %d", appendInterval(nil, v.Wide[i]), math.MaxUint32)
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(months))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(days))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(micros/1000))
+	}
+	return dst, to, nil
 }
 
 // grow makes room for n bytes behind dst.

@@ -53,6 +53,8 @@ func storageOf(t column.Type) parquetStorage {
 		return parquetStorage{physical: format.ByteArray}
 	case column.Binary:
 		return parquetStorage{physical: format.ByteArray}
+	case column.Interval: // there is no logical type for it
+		return parquetStorage{physical: format.FixedLenByteArray, width: 12, converted: deprecated.Interval, old: true}
 	}
 	return intStorage(t)
 }

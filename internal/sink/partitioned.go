@@ -104,7 +104,7 @@ func checkPartition(f arrow.Field) error {
 		return err
 	}
 	switch form, _ := formOf(t); {
-	case form == nested, form == float, t.Kind == column.Binary, t.Kind == column.FixedBinary:
+	case form == nested, form == float, t.Kind == column.Binary, t.Kind == column.FixedBinary, t.Kind == column.Interval:
 		return columnErrorf("cannot cut by column %q: a folder is not named after values of type %s", f.Name, t)
 	}
 	return nil

@@ -48,6 +48,8 @@ func formOf(t column.Type) (textForm, appender) {
 		return plain, func(dst []byte, v *column.Vector, i int) []byte { return appendTime(dst, v.Int[i], t.Unit) }
 	case column.Timestamp:
 		return plain, func(dst []byte, v *column.Vector, i int) []byte { return appendTimestamp(dst, v.Int[i], t) }
+	case column.Interval:
+		return plain, func(dst []byte, v *column.Vector, i int) []byte { return appendInterval(dst, v.Wide[i]) }
 	case column.UUID:
 		return plain, func(dst []byte, v *column.Vector, i int) []byte { return appendUUID(dst, v.Bytes(i)) }
 	case column.Binary, column.FixedBinary:

@@ -3,6 +3,8 @@ package sink
 import (
 	"strconv"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -23,6 +25,41 @@ func appendDate(dst []byte, days int64) []byte {
 	dst = strconv.AppendInt(dst, year, 10)
 	dst = append(dst, '-', byte('0'+month/10), byte('0'+month%10))
 	return append(dst, '-', byte('0'+day/10), byte('0'+day%10))
+}
+
+// appendInterval writes 1 year 2 months -3 days 04:05:06.5, without what is zero.
+func appendInterval(dst []byte, x decimal256.Num) []byte {
+	start := len(dst)
+	months, days, micros := column.SplitInterval(x)
+	for _, part := range []struct {
+		n    int32
+		unit string
+	}{{months / 12, " year"}, {months % 12, " month"}, {days, " day"}} {
+		if part.n == 0 {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ' ')
+		}
+		dst = append(strconv.AppendInt(dst, int64(part.n), 10), part.unit...)
+		if part.n != 1 && part.n != -1 {
+			dst = append(dst, 's')
+		}
+	}
+	if micros == 0 && len(dst) > start {
+		return dst
+	}
+	if len(dst) > start {
+		dst = append(dst, ' ')
+	}
+	if micros < 0 {
+		dst, micros = append(dst, '-'), -micros
+	}
+	if hours := micros / 3600e6; hours >= 100 {
+		dst = strconv.AppendInt(dst, hours/100, 10)
+		micros -= hours / 100 * 100 * 3600e6
+	}
+	return appendTime(dst, micros, column.Micro)
 }
 
 // civil turns days since 1970-01-01 into a date of the Gregorian calendar,
