@@ -1,7 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +22,7 @@ type simulated struct {
 	groups       int64
 	spilled      int64
 	slower       float64
-	silent       float64 // seconds before the first group of an order
+	share        float64 // of processors that the run gets, all the time; 0: all
 	readingSlows bool    // the second half takes 1.5 times as long as the first
 }
 
@@ -29,9 +34,10 @@ func TestEstimate(t *testing.T) {
 		{name: "many groups", read: 20, groups: 100e6, slower: 1},
 		{name: "spilled", read: 20, groups: 50e6, spilled: 4e9, slower: 1},
 		{name: "spilled, a slower machine", read: 8, groups: 50e6, spilled: 4e9, slower: 2.5},
-		{name: "ordered", ordered: true, read: 8, groups: 20e6, spilled: 500e6, slower: 1, silent: 4},
-		{name: "ordered, a slower machine", ordered: true, read: 8, groups: 20e6, spilled: 500e6, slower: 2.5, silent: 8},
+		{name: "ordered", ordered: true, read: 8, groups: 20e6, spilled: 500e6, slower: 1},
+		{name: "ordered, a slower machine", ordered: true, read: 8, groups: 20e6, spilled: 500e6, slower: 2.5},
 		{name: "ordered, a faster machine", ordered: true, read: 20, groups: 200e6, spilled: 9e9, slower: 0.8},
+		{name: "ordered, beside other jobs", ordered: true, read: 20, groups: 20e6, spilled: 500e6, slower: 1, share: 0.3},
 	} {
 		truth, estimates := s.run()
 		for second, estimate := range estimates {
@@ -47,14 +53,11 @@ func TestEstimate(t *testing.T) {
 
 // run is how long the run takes, and what was estimated after each second.
 func (s simulated) run() (truth float64, estimates []float64) {
-	e := estimator{threads: 2, ordered: s.ordered, values: 6}
+	e := estimator{threads: 2, ordered: s.ordered, values: 6, share: s.share}
 	last := gagg.Progress{Phase: gagg.PhaseOutput, GroupsTotal: s.groups, BytesSpilled: s.spilled}
 	took := e.expected(last)
-	merge, order := took[stepMerging]*s.slower, took[stepOrdering]*s.slower
-	truth = s.read + merge
-	if s.ordered {
-		truth += s.silent + order
-	}
+	merge, runs, order := took[stepMerging]*s.slower, took[stepRuns]*s.slower, took[stepOrdering]*s.slower
+	truth = s.read + merge + runs + order
 	const partitions = 512
 	for second := range int(math.Ceil(truth)) {
 		p, at := gagg.Progress{Phase: gagg.PhaseScan, BytesTotal: 1e9, GroupsTotal: s.groups}, float64(second)
@@ -71,11 +74,51 @@ func (s simulated) run() (truth float64, estimates []float64) {
 		default:
 			p = last
 			p.Partitions, p.PartitionsMerged = partitions, partitions
-			p.Groups = int64(math.Max(at-s.read-merge-s.silent, 0) / order * float64(s.groups))
+			p.Groups = int64(math.Max(at-s.read-merge-runs, 0) / order * float64(s.groups))
 		}
-		estimates = append(estimates, e.total(p, time.Duration(second)*time.Second).Seconds())
+		had := worked{ran: time.Duration(1 + float64(second)*1e9*cmp.Or(s.share, 1))}
+		had.waited = time.Duration(second)*time.Second + 1 - had.ran
+		estimates = append(estimates, e.total(p, time.Duration(second)*time.Second, had).Seconds())
 	}
 	return truth, estimates
+}
+
+// Of counters of real runs, with an order and out of core, each recorded on a machine with other
+// jobs beside it, the same holds. The last line of a file is how long the run took.
+func TestEstimateRecorded(t *testing.T) {
+	files, err := filepath.Glob("testdata/estimate/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		var truth float64
+		if _, err := fmt.Sscanf(lines[len(lines)-1], "total %g", &truth); err != nil {
+			t.Fatal(file, err)
+		}
+		e := estimator{threads: 2, ordered: true}
+		for _, line := range lines[1 : len(lines)-1] {
+			var at, ran, waited float64
+			var output bool
+			p := gagg.Progress{Phase: gagg.PhaseScan}
+			if _, err := fmt.Sscan(line, &at, &ran, &waited, &output, &p.BytesDone, &p.BytesTotal, &p.GroupsTotal, &p.BytesSpilled, &p.PartitionsMerged, &p.Partitions, &p.Groups); err != nil {
+				t.Fatal(file, line, err)
+			}
+			if output {
+				p.Phase = gagg.PhaseOutput
+			}
+			seconds := func(s float64) time.Duration { return time.Duration(s * 1e9) }
+			got := e.total(p, seconds(at), worked{seconds(ran), seconds(waited)}).Seconds()
+			if off := got / truth; at >= 10 && (off < 2./3 || off > 4./3) {
+				t.Errorf("%s: after %.0f s of %.0f: %.0f", file, at, truth, got)
+			}
+			t.Logf("%s: after %.0f s of %.0f: %.0f", filepath.Base(file), at, truth, got)
+		}
+	}
 }
 
 // A limit makes ordering short, and leaves merging as it is.
@@ -83,8 +126,8 @@ func TestEstimateOfLimit(t *testing.T) {
 	p := gagg.Progress{Phase: gagg.PhaseScan, BytesDone: 50, BytesTotal: 100, GroupsTotal: 20e6}
 	all, few := estimator{threads: 2, ordered: true}, estimator{threads: 2, ordered: true, most: 3, keep: 10}
 	plain := estimator{threads: 2}
-	a, f, m := all.total(p, 10*time.Second), few.total(p, 10*time.Second), plain.total(p, 10*time.Second)
-	if a < 30*time.Second || f > m+time.Second || f < m {
+	a, f, m := all.total(p, 10*time.Second, worked{}), few.total(p, 10*time.Second, worked{}), plain.total(p, 10*time.Second, worked{})
+	if a < 25*time.Second || f > m+time.Second || f < m {
 		t.Errorf("all groups %v, three %v, in no order %v", a, f, m)
 	}
 }
@@ -92,7 +135,7 @@ func TestEstimateOfLimit(t *testing.T) {
 // Of an input whose size nobody knows nothing is estimated.
 func TestNoEstimate(t *testing.T) {
 	e := estimator{threads: 1}
-	if got := e.total(gagg.Progress{RowsDone: 5}, time.Minute); got != 0 {
+	if got := e.total(gagg.Progress{RowsDone: 5}, time.Minute, worked{}); got != 0 {
 		t.Errorf("%v", got)
 	}
 }

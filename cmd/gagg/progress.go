@@ -40,6 +40,9 @@ type bar struct {
 	said  string    // the step of the last line
 	next  time.Time // when the next line is due
 
+	work   worked    // as it was when it was looked at last
+	worked time.Time // when that was
+
 	stop     func() // ends draw; the second call does nothing
 	stopping chan struct{}
 	stopped  chan struct{}
@@ -162,7 +165,10 @@ func (b *bar) beat(at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	elapsed := at.Sub(b.since)
-	total := b.after.total(b.now, elapsed)
+	if b.work.ran == 0 || at.Sub(b.worked) >= sampleEvery {
+		b.work, b.worked = workedSoFar(), at
+	}
+	total := b.after.total(b.now, elapsed, b.work)
 	if total > 0 && elapsed > settled {
 		b.share = max(b.share, min(float64(elapsed)/float64(total), 0.99))
 	}
