@@ -169,8 +169,8 @@ func correct(expected *[steps]float64, took float64) {
 }
 
 // correction is how much longer later steps take than is expected, within limits, where merging
-// took longer. That may be because of the machine or the disk, or of what is aggregated, which ordering
-// has nothing to do with: a quarter of it counts, as a factor.
+// took longer. That may be because of the machine or the disk, or of what is aggregated, which
+// ordering has nothing to do with: the fourth root of it counts.
 func correction(took, expected float64) float64 {
 	const most = 2
 	if expected <= 0 {
