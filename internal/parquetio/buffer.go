@@ -52,6 +52,16 @@ func (b *buffer) move(head []byte, n int, what string) ([]byte, error) {
 	return b.b[:n], nil
 }
 
+// grow makes room for n bytes or more that begin with the first used ones, at least twice as many
+// if there is too little. After an error the buffer is as it was.
+func (b *buffer) grow(used, n int, what string) error {
+	if b.most = max(b.most, n); len(b.b) >= n+padding {
+		return nil
+	}
+	_, err := b.move(b.b[:used], max(n, 2*used), what)
+	return err
+}
+
 func (b *buffer) make(n int, what string) error {
 	size := int(withSlack(int64(n)))
 	if b.mem.draw(int64(size), what) != nil {

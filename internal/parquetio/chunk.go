@@ -148,6 +148,11 @@ type columnReader struct {
 	unread int64 // pages that were passed over and not loaded
 
 	pages []EncodedPage // of the chunk, where they are handed on encoded
+	coder *textCoder    // nil: none was needed yet
+	// coding tells that a page of values of the chunk was handed on as codes; codedMost: which are
+	// (Reader.CodeTexts)
+	coding    bool
+	codedMost int
 
 	shared  *workspace
 	vectors int64 // drawn for out and the like
@@ -220,6 +225,7 @@ func (c *columnReader) openLate(group int) error {
 // start stands at the first page of the chunk and has its dictionary read or passed over.
 func (c *columnReader) start(dictionary func() error) (err error) {
 	c.freePages() // what was reserved is for reading
+	c.freeCoder()
 	defer c.fence(&err)
 	if c.rows == 0 {
 		return nil
@@ -246,6 +252,7 @@ func (c *columnReader) begin(group int) {
 	c.page.trim()
 	c.dictMem.trim()
 	c.streams.trim()
+	c.coding = false
 }
 
 // metadata is what the footer says about the chunk.
@@ -284,6 +291,7 @@ func (c *columnReader) close() {
 	c.page.free()
 	c.streams.free()
 	c.freePages()
+	c.freeCoder()
 	c.shared.account.give(c.vectors)
 	c.vectors = 0
 }

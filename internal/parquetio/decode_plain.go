@@ -30,7 +30,7 @@ type (
 var errValuesEnd = errors.New("damaged: fewer values than promised")
 
 // cast views bytes as little-endian numbers, or as places.
-func cast[T int32 | int64 | float32 | float64 | uint16 | decimal256.Num | column.Span](b []byte) []T {
+func cast[T int32 | int64 | uint64 | float32 | float64 | uint16 | decimal256.Num | column.Span](b []byte) []T {
 	size := int(unsafe.Sizeof(*new(T)))
 	if len(b) < size {
 		return nil

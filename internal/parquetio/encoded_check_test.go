@@ -137,9 +137,21 @@ func readUnit(r *Reader, unit int, see func(*column.Batch)) error {
 	}
 }
 
-// checkEncoded reads a unit in both ways and compares values and errors. It
-// reports whether it could be handed on encoded.
+// checkEncoded reads a unit in both ways and compares values and errors: with pages of texts as
+// they are, with those of long texts as codes, and with all as codes. It reports whether it could
+// be handed on encoded as it is.
 func checkEncoded(t testing.TB, r *Reader, unit int) bool {
+	t.Helper()
+	defer r.CodeTexts(nil)
+	for _, most := range []int{-1, 15} {
+		r.CodeTexts(slices.Repeat([]int{most}, len(r.cols)))
+		checkOneEncoded(t, r, unit)
+	}
+	r.CodeTexts(nil)
+	return checkOneEncoded(t, r, unit)
+}
+
+func checkOneEncoded(t testing.TB, r *Reader, unit int) bool {
 	t.Helper()
 	chunks, memory, ok := readEncoded(t, r, unit)
 	if !ok {

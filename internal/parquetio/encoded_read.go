@@ -15,7 +15,8 @@ type EncodedChunk struct {
 	// the reader's, good until its next call.
 	Pages []EncodedPage
 
-	// Dict is the dictionary, of the wanted type; nil where no page is coded.
+	// Dict is the dictionary, of the wanted type; nil where no page is coded. It has the texts of
+	// pages that were made codes too (CodeTexts).
 	Dict *column.Dict
 
 	// End is how much of the memory of the unit is used up to here, a multiple
@@ -77,7 +78,8 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 	r.hold(r.scan.units[unit].of)
 	r.chunks = r.chunks[:0]
 	at := 0
-	for _, c := range r.cols {
+	for i, c := range r.cols {
+		c.codedMost = r.codedMost(i)
 		chunk, ok, err := c.readEncoded(r.scan.units[unit].Group, into, at)
 		if err != nil || !ok {
 			return nil, false, err
@@ -156,7 +158,10 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 	c.in.start(0, 0, 0) // lets go of the memory
 	chunk.Pages = c.pages
 	if slices.ContainsFunc(c.pages, func(p EncodedPage) bool { return p.Coded }) {
-		chunk.Dict = c.dict
+		if chunk.Dict = c.dict; c.coding && err == nil {
+			chunk.Dict = c.coder.dict(c.want)
+			return chunk, true
+		}
 		return chunk, err == nil && c.dict != nil
 	}
 	return chunk, err == nil
@@ -185,7 +190,11 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 		if len(c.pages) == maxEncodedPages {
 			return errNotEncoded
 		}
-		if err := c.put(&p, id, body, place); err != nil {
+		put := c.put
+		if !p.Coded && c.codesTexts() {
+			put = c.putCoded
+		}
+		if err := put(&p, id, body, place); err != nil {
 			return err
 		}
 		if err := c.roomForPage(); err != nil {
@@ -208,6 +217,13 @@ func (c *columnReader) roomForPage() error {
 	}
 	c.pages = append(make([]EncodedPage, 0, had+more), c.pages...)
 	return nil
+}
+
+// freeCoder gives back the memory of the coder. Nobody may look at its entries any more.
+func (c *columnReader) freeCoder() {
+	if c.coder != nil {
+		c.coder.free()
+	}
 }
 
 // freePages gives back the list, which nobody uses any more.

@@ -27,6 +27,7 @@ type Reader struct {
 	at       int64           // its rows before the place where they stand
 	zeros    []int32         // codes of constants
 	chunks   []EncodedChunk  // of the unit that ReadEncoded read last
+	coded    []int           // see CodeTexts
 	where    *selection      // nil: there is no filter
 	lookouts []lookout       // by column, where extremes are looked for
 	left     []int32         // rows of a batch that are not deleted
