@@ -24,12 +24,13 @@ const (
 // Arena is where one worker puts its values. It is not safe for concurrent use.
 type Arena struct {
 	reg   *Arenas
-	chunk chunk       // the chunk being filled
-	used  int         // bytes of it
-	spare chunk       // empty: made by Reserve for values that do not fit the rest of chunk
-	full  []chunk     // those before
-	held  int         // bytes of all of them
-	debt  budget.Debt // those that were refused
+	from  budget.Lender // of its chunks; nil: there is no limit
+	chunk chunk         // the chunk being filled
+	used  int           // bytes of it
+	spare chunk         // empty: made by Reserve for values that do not fit the rest of chunk
+	full  []chunk       // those before
+	held  int           // bytes of all of them
+	debt  budget.Debt   // those that were refused
 }
 
 // chunk is a registered chunk that an arena has made.
@@ -43,8 +44,12 @@ type chunk struct {
 func (c *chunk) room(used int) int { return len(c.data) - Padding - used }
 
 // New returns an arena whose refs are valid in all of r.
-func (r *Arenas) New() *Arena {
-	a := &Arena{reg: r}
+func (r *Arenas) New() *Arena { return r.NewFrom(r.memory) }
+
+// NewFrom is New for an arena that draws its chunks from a lender of its own; nil: there is no
+// limit.
+func (r *Arenas) NewFrom(memory budget.Lender) *Arena {
+	a := &Arena{reg: r, from: memory}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.arenas = append(r.arenas, a)
@@ -95,7 +100,7 @@ func (a *Arena) Growth(n int) int64 {
 // settle asks for what was taken without leave.
 func (a *Arena) settle() error { return a.debt.Settle(a.lender()) }
 
-func (a *Arena) lender() budget.Lender { return budget.Or(a.reg.memory) }
+func (a *Arena) lender() budget.Lender { return budget.Or(a.from) }
 
 // Put stores a copy of b, which must be shorter than 4 GiB, and returns its
 // ref, which is never 0.

@@ -8,8 +8,9 @@ import "github.com/gagg-dev/gagg/internal/column"
 // on, as Encode does.
 //
 // The words and the hash of bits, and of strings of up to MaxInline bytes, follow from the value
-// by a few operations. Those of other forms are looked up among the entries of a dictionary: only
-// the interner knows the numbers of strings.
+// by a few operations. Those of other forms and of longer strings are looked up among the entries
+// of a dictionary: only the interner knows the numbers of strings, only Texts the refs of long
+// ones.
 
 // Field is the place and form of a key column.
 type Field struct {
@@ -37,11 +38,27 @@ func (l *Layout) Fields() []Field {
 // NULLs, as values of field i: words[k][e] is word k of entry e, shifted to its place, and
 // hash[e] the entry's field hash. Both are valid until the next TranslateDict or Encode.
 //
-// ok is false if an entry is a long string. Rows hold a ref to such a string, which no device can
-// make. Strings may be interned: see Interner.Settle.
+// Of long strings the words hold the refs that Texts gives (TEXT-ONCE). ok is false if there are
+// any and the encoder has no Texts, or these no memory: no device can make such a row then. Strings
+// may be interned: see Interner.Settle.
 func (e *Encoder) TranslateDict(i int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool) {
 	f, d := &e.layout.fields[i], &e.flat
 	e.translate(f, entries, d)
 	n := f.size
-	return d.words[:n:n], d.hash, !d.long
+	return d.words[:n:n], d.hash, !d.long || e.internLong(f, entries, d)
+}
+
+// internLong puts the refs of the long strings among entries into their words; false: they have
+// none.
+func (e *Encoder) internLong(f *field, v *column.Vector, d *entries) bool {
+	if e.Texts == nil {
+		return false
+	}
+	e.longRows = e.longRows[:0]
+	for i, hi := range d.words[f.size-1] {
+		if isLong(hi) {
+			e.longRows = append(e.longRows, int32(i))
+		}
+	}
+	return e.Texts.intern(v, e.longRows, d.words[0], &e.texts) == nil
 }

@@ -17,6 +17,11 @@ type Encoder struct {
 	Cancelled func() error
 	err       error
 
+	// Texts is where TranslateDict gets the refs of long strings from, for devices; nil: it has
+	// none.
+	Texts *Texts
+	texts textBatch
+
 	layout *Layout
 	intern *Interner
 	dicts  []entries        // by field: the translation of the last dictionary seen

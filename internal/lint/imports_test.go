@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"internal/column":    {"internal/hostmem"},
 	"internal/arena":     {"internal/hostmem"},
 	"internal/hostmem":   {},
-	"internal/key":       {"internal/column", "internal/arena"},
+	"internal/key":       {"internal/column", "internal/arena", "internal/hostmem"}, // tables of texts
 	"internal/agg":       {"ega/combine", "internal/column", "internal/arena", "internal/sortkey", "internal/spelling"},
 	"internal/expr":      {"internal/column", "internal/sortkey", "internal/spelling"},
 	"internal/spill":     {"internal/hostmem"},
