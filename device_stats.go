@@ -89,6 +89,9 @@ type EncodedStats struct {
 	Bytes     int64 `json:"bytes"` // that crossed, dictionaries and descriptors included
 	// Declined: row groups that a device could not decode, and workers read: see Fallbacks
 	Declined int64 `json:"declined"`
+	// Texts: texts of more than 15 bytes in keys that devices had, each once; TextBytes: of them
+	Texts     int64 `json:"texts"`
+	TextBytes int64 `json:"text_bytes"`
 }
 
 // Fallback is something that the CPU did in place of a device, and why.

@@ -97,7 +97,7 @@ func (r *Rows) Stats() Stats {
 		s.Devices = addDevice(s.Devices, newDeviceStats(d))
 	}
 	p := e.Batches
-	s.Encoded = EncodedStats{Parcels: p.Batches, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits()}
+	s.Encoded = EncodedStats{Parcels: p.Batches, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits(), Texts: e.Texts, TextBytes: e.TextBytes}
 	for _, f := range e.Fallbacks {
 		s.Fallbacks = append(s.Fallbacks, Fallback(f))
 	}

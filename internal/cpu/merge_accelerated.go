@@ -30,7 +30,7 @@ func (m *Merger) readResident(p merge.Range) error {
 }
 
 // passes reports whether the device takes the partition that has begun: it has rows
-// enough, none of them refers to a value, which the device would not know, there is memory for what
+// enough, the refs of their keys are comparable (DEVICE-REFS), there is memory for what
 // comes back, and hashes do not crowd.
 func (m *Merger) passes() bool {
 	if m.pass == nil || m.run.long.Load() || m.in.shared > passMostShared {
@@ -38,6 +38,9 @@ func (m *Merger) passes() bool {
 	}
 	rows, block := m.rowsLeftToLoad(), 0
 	for _, b := range m.in.blocks {
+		if b.Bytes() > 8*int64(m.cfg.Stride)*int64(b.Rows) {
+			return false // it has copies of long strings
+		}
 		block = max(block, int(b.Rows))
 	}
 	if rows < m.cfg.PassLeast {

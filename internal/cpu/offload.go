@@ -4,13 +4,17 @@ import "errors"
 
 // This file is how rows go to an accelerator instead of into buckets.
 //
-// It takes whole rows, which it combines word by word: those without a long string in their key,
-// since it does not know the bytes that a ref stands for. Where states have refs, to lists of
-// values, it takes no rows, but encoded batches, of which it makes rows whose lists are its own.
+// It takes whole rows, which it combines word by word, and does not know the bytes that a ref
+// stands for. Where states have refs, to lists of values, it takes no rows, but encoded batches, of
+// which it makes rows whose lists are its own.
 //
-// DEVICE-DISJOINT: the key of a row with a long string is never the key of a row without one. So
-// groups on the device and groups in buckets are different ones as soon as the buckets hold rows
-// with long strings alone; Finish sees to that, unless rows have gone to disk.
+// DEVICE-REFS: in the rows that it compares equal strings have one ref (package key: TEXT-ONCE). So
+// it takes no rows of workers with a long string in their key, but encoded batches in which strings
+// were given their refs by key.Texts; and no partition that has rows with a long string from
+// elsewhere: those of workers (Run.Long), or those of a block on disk, which has copies.
+//
+// A group of the accelerator may have rows in buckets too. Unless it holds all rows of the run, its
+// groups go to buckets at the end (Finish in package gpu), where rows are compared by the bytes.
 
 // outgoing is what a worker is filling for the accelerator: a tile of rows, or a batch of units.
 type outgoing struct {

@@ -10,7 +10,9 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // fakeDevice is an Accelerator that keeps the rows. It takes none while refusals are left, and
@@ -343,5 +345,50 @@ func TestPass(t *testing.T) {
 			}
 		}
 		closed(t, &g)
+	}
+}
+
+// A device is given rows with long strings as they are, and none that come back from a disk with
+// copies of their strings: it would find equal ones different (DEVICE-REFS).
+func TestPassKnowsRefs(t *testing.T) {
+	const n = 3000
+	for _, text := range []string{"short %d", "a text of more than fifteen bytes %d"} {
+		for _, onDisk := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/onDisk=%t", text, onDisk), func(t *testing.T) {
+				cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
+				tight(t, cfg, 4<<20, 1)
+				keys := column.Vector{Type: stringType, Len: n}
+				for i := range n {
+					s := fmt.Sprintf(text, i)
+					keys.Span = append(keys.Span, column.Span{Off: uint32(len(keys.Data)), Len: uint32(len(s))})
+					keys.Data = append(keys.Data, s...)
+				}
+				keys.Data = append(keys.Data, make([]byte, column.SpanPadding)...)[:len(keys.Data)]
+				ones := column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)}
+				g, err := run(t.Context(), cfg, batches{{Rows: n, Cols: []column.Vector{keys, ones, ones}}}, false, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer closed(t, &g)
+				if onDisk {
+					if err := g.stores[0].clear(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				pass := &takingPass{stride: cfg.Stride}
+				m := cfg.run().NewMerger(g.Buckets)
+				m.Accelerate(nil, pass)
+				groups := 0
+				if err := errors.Join(m.Merge(t.Context(), merge.Range{N: 1}, func(rows []uint64) error {
+					groups += len(rows) / cfg.Stride
+					return nil
+				}), m.Close()); err != nil {
+					t.Fatal(err)
+				}
+				if taken := len(pass.rows) > 0; taken != (!onDisk || len(text) <= key.MaxInline) || groups != n {
+					t.Errorf("the device was given %d of %d rows, there are %d groups", len(pass.rows)/cfg.Stride, n, groups)
+				}
+			})
+		}
 	}
 }

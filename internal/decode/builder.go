@@ -16,6 +16,7 @@ import (
 type Reader interface {
 	EncodedUnit(unit int) (parquetio.EncodedUnit, bool)
 	ReadEncoded(unit int, into []byte) ([]parquetio.EncodedChunk, bool, error)
+	CodeTexts(most []int)
 }
 
 // Keys translates entries of dictionaries into words of key fields: a
@@ -37,8 +38,8 @@ type Builder struct {
 	batch  Batch
 }
 
-// NewBuilder returns a builder of batches for a plan. The reader and keys are
-// used only in Add.
+// NewBuilder returns a builder of batches for a plan. The reader is the builder's
+// as far as encoded units go. It and keys are used only in Add.
 func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 	limits.Rows = min(limits.Rows, math.MaxInt32)
 	p := &Builder{plan: plan, limits: limits, reader: reader, keys: keys}
@@ -56,8 +57,26 @@ func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 		}
 		p.uses[source] = append(p.uses[source], i)
 	}
+	texts := make([]int, len(p.uses))
+	for source, uses := range p.uses {
+		texts[source] = p.textsAsStored(uses)
+	}
+	reader.CodeTexts(texts)
 	return p
 }
+
+// textsAsStored is how many bytes texts may have in pages of values, for outputs of one source:
+// kernels make no words of longer ones, nor of any that an output looks up. The reader makes such
+// pages codes.
+func (p *Builder) textsAsStored(uses []int) (most int) {
+	if p.looksUp(uses) {
+		return -1
+	}
+	return maxInline
+}
+
+// maxInline is the bytes of the longest string of kernels.ParquetInline.
+const maxInline = 15
 
 // Begin starts a batch in memory of at least Limits.Bytes, aligned to 16
 // bytes, which is the builder's until End returns.

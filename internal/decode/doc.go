@@ -49,6 +49,8 @@
 //
 //   - DECLINE: whatever a file holds, its rows are either made as the CPU makes them,
 //     word for word, or not at all. (A NaN in a state may be another NaN.)
+//   - TEXT-CODED: a string that kernels do not make the words of, or that an output looks up, is
+//     an entry: the reader makes codes of pages that may have such strings.
 //   - FRESH: a batch and the slices in it belong to one job. A builder makes new
 //     ones for the next.
 package decode

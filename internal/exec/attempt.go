@@ -20,6 +20,7 @@ type attempt struct {
 	devices *gpu.Devices // nil: none takes part
 
 	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
+	texts   *texts                            // nil: no device has any
 }
 
 // group reads the input and groups it.
@@ -33,7 +34,9 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 		Builder:  a.builder, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
 	}
-	if a.groups, err = a.run.Group(ctx, in); err != nil || a.devices == nil {
+	a.groups, err = a.run.Group(ctx, in)
+	a.texts.end()
+	if err != nil || a.devices == nil {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // nobody reads any more
@@ -46,6 +49,7 @@ func (a *attempt) close() error {
 	if a.devices != nil {
 		err = errors.Join(err, a.devices.Close())
 	}
+	a.texts.end() // of an attempt that did not come to group
 	a.cfg.Arenas.Close()
 	a.cfg.Intern.Close()
 	return err

@@ -47,12 +47,17 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 			return decision.Pays(decision.Facts.Rows-r.rowsRead.Load(), rows, groups, memory)
 		}
 	}
+	if c.Decode.Plan != nil {
+		a.texts, c.Texts = r.newTexts(a)
+	}
 	a.devices = gpu.New(ctx, c)
 	a.run.Accelerate(r.opt.Tuning.Accelerator(a.devices))
 	if c.Decode.Plan != nil {
 		a.builder = func(reader cpu.Reader) cpu.BatchBuilder {
 			return trace.Building(reader, func(p *parquetio.Reader) cpu.BatchBuilder {
-				return a.devices.NewBuilder(p, key.NewEncoder(a.cfg.Keys, a.cfg.Intern))
+				keys := key.NewEncoder(a.cfg.Keys, a.cfg.Intern)
+				keys.Texts = a.texts.table()
+				return a.devices.NewBuilder(p, keys)
 			})
 		}
 	}

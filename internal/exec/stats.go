@@ -31,10 +31,12 @@ type Stats struct {
 	Plan   *plan.Plan   // of the last attempt
 	Remote remote.Stats // of inputs on servers
 
-	Device    string        // that was used
-	Devices   []DeviceStats // of all attempts: a device may be there several times
-	Batches   gpu.BatchStats
-	Fallbacks []Fallback
+	Device  string        // that was used
+	Devices []DeviceStats // of all attempts: a device may be there several times
+	Batches gpu.BatchStats
+
+	Texts, TextBytes int64 // of keys that devices had
+	Fallbacks        []Fallback
 }
 
 // ExactSum is an exact sum of floats of the plan.
@@ -103,6 +105,7 @@ func (r *run) addDevices(s *Stats) {
 	s.Fallbacks = r.fallbacks.all()
 	if current.devices != nil {
 		s.Batches = current.devices.Batches()
+		s.Texts, s.TextBytes = current.texts.count()
 		s.Fallbacks = append(s.Fallbacks, declined(s.Batches)...)
 	}
 	slices.Sort(used)

@@ -24,6 +24,8 @@ func (tenRows) EncodedUnit(int) (parquetio.EncodedUnit, bool) {
 	return parquetio.EncodedUnit{Rows: 10, Bytes: 96}, true
 }
 
+func (tenRows) CodeTexts([]int) {}
+
 func (tenRows) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) {
 	return []parquetio.EncodedChunk{{Pages: []parquetio.EncodedPage{{Bytes: 80, Size: 80, Rows: 10}}, End: 96}}, true, nil
 }

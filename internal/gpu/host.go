@@ -43,7 +43,7 @@ var errPinned = &budget.Error{Why: "the memory that a device may pin is used up"
 // rows that they have beside devices: groups whose strings are long.
 func planHost(c *Config, devices int) hostShare {
 	all := c.Host.Worker * int64(c.Threads)
-	return hostShare{pinned: all / pinnedParts / int64(devices), writers: c.Run.MostReserved() / int64(devices)}
+	return hostShare{pinned: all / pinnedParts / int64(devices), writers: (c.Run.MostReserved() - c.Texts) / int64(devices)}
 }
 
 // newReserve reserves the shares of so many devices and what their writers need. nil: memory is not

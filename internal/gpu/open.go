@@ -44,6 +44,9 @@ type Config struct {
 	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
 	ListsMemory *budget.Reservation
 
+	// Texts is how many bytes are reserved for long strings of keys, for which writers have less.
+	Texts int64
+
 	States  *agg.Layout // of the states of rows
 	Threads int         // workers and mergers
 	Rows    int64       // of the input, at most; -1: not known

@@ -92,8 +92,8 @@ func ask(text string) func(*DeviceFacts) {
 // What is left of a run is its part of all that is to be read and to cross.
 func TestDeviceFactsRest(t *testing.T) {
 	f := question(1e6, 14e8)
-	f.Crossing, f.Unpacked = 1e9, 1e8
-	if got := f.rest(25e6); got.Rows != 25e6 || got.Bytes != 35e7 || got.Crossing != 25e7 || got.Unpacked != 25e6 || got.Groups != f.Groups {
+	f.Crossing, f.Unpacked, f.Texts = 1e9, 1e8, 1e6
+	if got := f.rest(25e6); got.Rows != 25e6 || got.Bytes != 35e7 || got.Crossing != 25e7 || got.Unpacked != 25e6 || got.Texts != 25e4 || got.Groups != f.Groups {
 		t.Errorf("%+v", got)
 	}
 	if got := (DeviceFacts{Bytes: 5}).rest(0); got.Bytes != 0 {
@@ -112,9 +112,11 @@ func TestEncodedPays(t *testing.T) {
 	half.Encoded = 0.5
 	unpacked := all
 	unpacked.Crossing, unpacked.Unpacked = 3e9, 3e9
+	texts := all
+	texts.Texts = texts.Rows
 	c := defaultCosts
-	if r, h, a, u := c.device(rows), c.device(half), c.device(all), c.device(unpacked); !(a < h && h < r && a < u) {
-		t.Errorf("as rows %v, half of them %v, encoded %v, decompressed %v", r, h, a, u)
+	if r, h, a, u, x := c.device(rows), c.device(half), c.device(all), c.device(unpacked), c.device(texts); !(a < h && h < r && a < u && a < x) {
+		t.Errorf("as rows %v, half of them %v, encoded %v, decompressed %v, of long texts %v", r, h, a, u, x)
 	}
 }
 
@@ -127,6 +129,7 @@ func TestPredictionsGrow(t *testing.T) {
 		func(f *DeviceFacts) { f.RowSize *= 4 },
 		func(f *DeviceFacts) { f.Crossing = 4*f.Crossing + 1 },
 		func(f *DeviceFacts) { f.Unpacked = 4*f.Unpacked + 1 },
+		func(f *DeviceFacts) { f.Texts = 4*f.Texts + 1 },
 	} {
 		f := question(1, 1)
 		f.Rows = 1

@@ -60,11 +60,8 @@ const noOutput = -1
 func (b *encodedBuilder) keys() (why string) {
 	for i, f := range b.Layout.Fields() {
 		o, why := b.key(b.Query.Keys[i], b.Query.KeyTexts[i])
-		switch {
-		case why != "":
+		if why != "" {
 			return why
-		case f.Form == key.FormInline && f.Words > inlineWords:
-			return fmt.Sprintf("most texts of the key %s have more than %d bytes", b.Query.KeyTexts[i], key.MaxInline)
 		}
 		o.Field, o.Form, o.Words = i, encodedForm(f), uint8(f.Words)
 		o.Shift, o.Bits = uint8(f.Shift), uint8(f.Bits)
@@ -107,13 +104,29 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 	return o, why
 }
 
+// longTexts is how many texts of keys, in so many rows, are of columns whose texts are mostly too
+// long for a key of the usual size: workers give codes and refs to them.
+func (p *planner) longTexts(rows int64) (n int64) {
+	for i, f := range p.Layout.Fields() {
+		c, ok := p.Query.Keys[i].Column()
+		if !ok || f.Form != key.FormInline {
+			continue
+		}
+		if length, _ := p.scan.TextLength(c); length > key.MaxInline {
+			n += rows
+		}
+	}
+	return n
+}
+
 // inlineWords is how many words kernels.ParquetInline has.
 const inlineWords = 2
 
-// encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits:
-// kernels only look them up, among those of a dictionary's entries.
+// encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits,
+// and so have strings that take more words than kernels make: they only look them up, among those
+// of a dictionary's entries.
 func encodedForm(f key.Field) uint8 {
-	if f.Form == key.FormInline {
+	if f.Form == key.FormInline && f.Words == inlineWords {
 		return kernels.ParquetInline
 	}
 	return kernels.ParquetBits

@@ -1,0 +1,60 @@
+package exec
+
+import (
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// texts is the long strings of keys that devices have, in an attempt, and the memory that is
+// reserved for them.
+type texts struct {
+	*key.Texts
+	memory *budget.Reservation
+}
+
+// textsPart: where memory is limited, long strings for devices have one of so many parts of what
+// workers may take, beside the quarter that devices pin. They stay in memory to the end, and what
+// is reserved and not used is gone for workers while they read. Row groups of which they do not
+// fit are read by workers.
+const textsPart = 8
+
+// newTexts makes the texts of an attempt, and tells how many bytes are reserved. nil: keys have no
+// long strings, or there is no memory to reserve, and workers make the rows that have any.
+func (r *run) newTexts(a *attempt) (*texts, int64) {
+	if !a.cfg.Keys.HasRefs() {
+		return nil, 0
+	}
+	bytes := r.plan.Memory.Worker * int64(r.plan.Threads) / textsPart
+	memory, err := a.run.Reserve(bytes)
+	if err != nil {
+		return nil, 0
+	}
+	if bytes == 0 {
+		memory.Close() // it lends what the run has
+	}
+	return &texts{key.NewTexts(a.cfg.Arenas, memory), memory}, bytes
+}
+
+// table is what encoders add strings to.
+func (t *texts) table() *key.Texts {
+	if t == nil {
+		return nil
+	}
+	return t.Texts
+}
+
+// count is how many texts there are, and their bytes, once none is added any more.
+func (t *texts) count() (n, bytes int64) {
+	if t == nil {
+		return 0, 0
+	}
+	return t.Len()
+}
+
+// end is called when no string is added any more: what is reserved and not used goes to others.
+func (t *texts) end() {
+	if t != nil {
+		t.Close()
+		t.memory.Close()
+	}
+}
