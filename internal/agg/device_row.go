@@ -82,7 +82,7 @@ func (s RowSource) Times() bool {
 }
 
 // DeviceRow tells what each of the Words() state words, from word base of a row on, is
-// after Init and an Update with one row.
+// after Init and an Update of part 0 with one row.
 //
 // The words are those very bits, with one exception: the compensation of a
 // sum of floats, which Update leaves as NaN where the value is infinite or NaN, is
@@ -94,15 +94,19 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 	if _, _, why := l.DeviceOps(); why != "" {
 		return OneRow{}, why
 	}
+	input := l.Part(0)
 	row.Words = make([]RowWord, l.Words())
-	for i, begin := range l.template {
+	for i, begin := range input.template {
 		row.Words[i].Constant = begin
 	}
-	if l.rows.in() {
-		row.Words[l.rows.off-l.base].Constant += l.rows.one()
+	if input.rows.in() {
+		row.Words[input.rows.off-l.base].Constant += input.rows.one()
 	}
 	for i := range l.slots {
 		s := &l.slots[i]
+		if l.sets[s.set].part > 0 {
+			continue
+		}
 		from := s.fromOne(l.types[s.x])
 		if from == nil {
 			return OneRow{}, l.callOf(i).name() + ": the device makes no states of it from values"
@@ -121,7 +125,9 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 		}
 	}
 	for i := range l.sets {
-		l.setNulls(&row, &l.sets[i])
+		if l.sets[i].part == 0 {
+			l.setNulls(&row, &l.sets[i])
+		}
 	}
 	return row, ""
 }

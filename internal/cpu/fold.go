@@ -171,6 +171,7 @@ type folder struct {
 	stride  int
 	batch   column.Batch // the outer keys, then the value
 	counts  bool         // there is one group, and its values are only counted
+	whole   bool         // rows have states, which become the outer groups' (regroup.go)
 	folded  int64        // groups of the partition
 }
 
@@ -246,6 +247,9 @@ func (f *folder) add(rows []uint64) error {
 			f.masks.mask(f.batch.Cols[:len(f.masks.has)+1], n)
 		}
 		f.batch.Rows = n
+		if f.whole {
+			f.worker.whole.rows = some
+		}
 		if err := f.worker.Add(&f.batch); err != nil {
 			return err
 		}

@@ -194,7 +194,7 @@ func (w *Worker) makeTile(rows []uint64, n int) error {
 		w.identity = append(w.identity, uint32(i))
 	}
 	w.tile.Rows, w.tile.Unseen = rows, false
-	w.states.Update(&w.tile, w.identity[:n], 0, &w.in)
+	w.update(&w.tile, w.identity[:n], 0)
 	return w.tile.Outside()
 }
 

@@ -95,6 +95,7 @@ type Worker struct {
 	out      outgoing     // the tile that is being filled for the device
 	builder  BatchBuilder // nil: the device does not take units as they are
 	leaves   bool         // the unit being read may yet go to the device (UNIT-ONCE)
+	whole    whole        // what rows stand for that have states (regroup.go)
 }
 
 // NewWorker returns a worker that takes its input through pipe.
@@ -248,7 +249,7 @@ func (w *Worker) add(b *column.Batch) error {
 	if invariant.Enabled {
 		w.checkBatch(b)
 	}
-	w.in.Times = b.Times
+	w.in.Times, w.whole.first = b.Times, int(b.First)
 	if w.grouping != nil && w.part == 0 {
 		return w.addGroupings(b.Rows)
 	}
@@ -293,7 +294,14 @@ func (w *Worker) addGlobal() error {
 			return err
 		}
 	}
-	w.states.UpdateOne(&w.table.rows, 0, false, &w.in)
+	if !w.whole.null {
+		w.states.UpdateOne(&w.table.rows, 0, false, &w.in)
+	}
+	if w.whole.rows != nil {
+		w.groups = sized(w.groups, w.in.Rows)
+		clear(w.groups)
+		w.combineWhole(&w.table.rows, w.groups)
+	}
 	return w.table.rows.Outside()
 }
 
@@ -320,7 +328,7 @@ func (w *Worker) addTable(n int) error {
 		firstNew, err := w.find(n)
 		if err == nil {
 			w.rows += int64(n)
-			w.states.Update(&w.table.rows, w.groups, firstNew, &w.in)
+			w.update(&w.table.rows, w.groups, firstNew)
 			if err := w.table.rows.Outside(); err != nil {
 				return err
 			}

@@ -19,6 +19,10 @@ type attempt struct {
 	groups  cpu.Groups
 	devices *gpu.Devices // nil: none takes part
 
+	// whole: rows are grouped by the keys and a distinct value, and these groups by the keys
+	// (regroup.go); regrouped: that was done, and devices have no groups any more
+	whole, regrouped bool
+
 	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
 	texts   *texts                            // nil: no device has any
 }
@@ -28,9 +32,13 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	r.budget.HoldBack(r.plan.Memory.HeldBack(r.plan.Threads))
 	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
+	keys := r.plan.Query.Keys
+	if a.whole {
+		keys = r.plan.DeviceExprs()
+	}
 	in := cpu.Input{
 		Units: r.scan.Units(), Reader: r.trace.Readers(r.taken(a.cfg.States, r.sampled(r.scan.Reader))),
-		Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) },
+		Pipeline: func() cpu.Pipeline { return r.pipeline(keys, a.cfg.States, a.whole) },
 		Builder:  a.builder, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
 	}
@@ -40,7 +48,11 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // nobody reads any more
-	return a.devices.Finish(&a.groups, r.plan.Threads)
+	if err = a.devices.Finish(&a.groups, r.plan.Threads); err != nil || !a.whole {
+		return err
+	}
+	r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads))
+	return r.regroup(ctx, a)
 }
 
 // close lets go of the groups and what they refer to.
@@ -62,22 +74,30 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	if r.plan.Memory.Spill {
 		runs = &valueRuns{open: r.disk.File}
 	}
-	states := r.plan.States(runs, onDevices, r.cancelled)
+	keys := r.plan.Layout
+	if onDevices {
+		keys = r.plan.DeviceKeys()
+	}
+	states := r.plan.StatesOf(keys, runs, onDevices, r.cancelled)
 	cfg := cpu.Config{
-		Keys: r.plan.Layout, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
-		Stride: cpu.Stride(r.plan.Layout, states), Partitions: partitions, Tile: r.plan.Tile,
+		Keys: keys, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
+		Stride: cpu.Stride(keys, states), Partitions: partitions, Tile: r.plan.Tile,
 		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(r.plan.Query.RowSets()),
 		Budget: r.budget,
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
-		Top: r.plan.TopGroups(states),
 	}
 	if onDevices {
-		layout := r.deviceLayout(states)
+		layout := r.deviceLayout(keys, states)
 		cfg.Stride = layout.Stride()
 	}
 	if r.plan.Memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
+	if onDevices && len(r.plan.Sets) > 0 {
+		cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
+		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), whole: true}
+	}
+	cfg.Top = r.plan.TopGroups(states)
 	if r.plan.Query.RowSets() > 0 {
 		cfg.Groupings = r.groupings()
 	}

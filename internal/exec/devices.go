@@ -31,7 +31,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		return err // at first all memory is free
 	}
 	c := gpu.Config{
-		Open: spec.Contexts, Layout: r.deviceLayout(states), States: states, Lists: states.DeviceLists(), ListsMemory: lists,
+		Open: spec.Contexts, Layout: r.deviceLayout(a.cfg.Keys, states), States: states, Lists: states.DeviceLists(), ListsMemory: lists,
 		Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
 		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,
@@ -64,9 +64,9 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// deviceLayout is the rows of a device, which have such states.
-func (r *run) deviceLayout(states *agg.Layout) ega.Layout {
-	layout := ega.Layout{Hash: true, KeyWords: r.plan.Layout.Words}
+// deviceLayout is the rows of a device, which have such keys and states.
+func (r *run) deviceLayout(keys *key.Layout, states *agg.Layout) ega.Layout {
+	layout := ega.Layout{Hash: true, KeyWords: keys.Words}
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	return layout
 }
@@ -112,11 +112,10 @@ func (r *run) spare() budget.Lender { return r.budget.Beside(r.plan.Memory.Later
 const mergedRows = 16 * cpu.DefaultPassLeast
 
 // planRanges says which partitions are merged together.
-func (r *run) planRanges() []merge.Range {
-	a := r.current.Load()
+func (r *run) planRanges(a *attempt) []merge.Range {
 	sizes := a.groups.Sizes()
 	switch {
-	case a.devices == nil:
+	case a.devices == nil, a.regrouped:
 		return merge.Buddies(sizes, -1)
 	case a.devices.Selected(): // partitions were made for all groups
 		return merge.Buddies(sizes, resultRows)

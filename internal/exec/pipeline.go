@@ -8,8 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// pipeline makes the evaluators of one worker, for aggregates laid out as states.
-func (r *run) pipeline(states *agg.Layout) cpu.Pipeline {
+// pipeline makes the evaluators of one worker, for keys, and aggregates laid out as states, by
+// distinct values of which rows are grouped apart or, whole, are not.
+func (r *run) pipeline(keys []*expr.Expr, states *agg.Layout, whole bool) cpu.Pipeline {
 	var p cpu.Pipeline
 	group := expr.NewGroup()
 	p.Begin = group.Begin
@@ -30,7 +31,16 @@ func (r *run) pipeline(states *agg.Layout) cpu.Pipeline {
 		}
 		return out
 	}
-	p.Keys, p.Args = evals(r.plan.Query.Keys), evals(r.plan.Query.Args)
+	args := r.plan.Query.Args
+	if whole {
+		args = slices.Clone(args)
+		for _, i := range r.plan.Query.Distinct {
+			if !states.Part(0).Takes(i) {
+				args[i] = nil // it is a key
+			}
+		}
+	}
+	p.Keys, p.Args = evals(keys), evals(args)
 	for i, a := range p.Args {
 		if e, ok := a.(*expr.Eval); ok && states.TakesNarrow(i) && !slices.Contains(r.plan.Query.Distinct, i) {
 			e.TakeNarrow()

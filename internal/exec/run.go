@@ -142,7 +142,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	}
 	groups := &r.current.Load().groups
 	r.partitions = groups.Buckets[0].Partitions()
-	r.ranges = r.planRanges()
+	r.ranges = r.planRanges(r.current.Load())
 	r.addKept()
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),

@@ -128,6 +128,11 @@ func (f *field) id(word uint64) uint32 { return idAt(word, f.shift) }
 
 func idAt(word uint64, shift uint) uint32 { return uint32(word >> (shift & 63) & (1<<idBits - 1)) }
 
+// Nulls tells of which of the rows of Begin field i is NULL, in the memory of buf; nil: of none.
+func (d *Decoder) Nulls(i int, rows []uint64, buf []bool) []bool {
+	return d.nulls(&d.Layout.fields[i], rows, buf)
+}
+
 // nulls collects the NULL bits of a field; nil if there are none.
 func (d *Decoder) nulls(f *field, rows []uint64, buf []bool) []bool {
 	if d.any[f.nullWord]&f.nullBit == 0 {

@@ -30,6 +30,7 @@ type DeviceFacts struct {
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
 	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
+	Regroup bool    // the CPU groups the groups by fewer keys: most are not put out
 
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
@@ -106,7 +107,12 @@ func (c Costs) device(f DeviceFacts) float64 {
 	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
 	packing = max(packing/f.threads(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
-	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*c.Put+f.listed()*c.Listed)/f.threads())
+	put := c.Put
+	if f.Regroup {
+		_, groups = f.counts()
+		put = c.Group
+	}
+	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.threads())
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
 }
 
@@ -175,7 +181,7 @@ func (f DeviceFacts) counts() (rows, groups float64) {
 
 // putOut is how many groups are finished.
 func (f DeviceFacts) putOut() float64 {
-	if f.Few {
+	if f.Few || f.Regroup {
 		return 0
 	}
 	_, groups := f.counts()

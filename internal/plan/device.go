@@ -58,7 +58,7 @@ func (p *planner) decideDevice() Device {
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.Threads,
-		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())),
+		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
 	}
 	if f.Unsupported == "" && spec.Kind != device.CPU {
 		d.Decoding, d.RowsBy = p.decoding(states)
@@ -70,7 +70,11 @@ func (p *planner) decideDevice() Device {
 			f.Unsupported = "there are no keys, and one group is only added up where a GPU makes the rows, and the CPU does: " + d.RowsBy
 		}
 	}
-	if f.Unsupported == "" && spec.Kind != device.CPU {
+	switch {
+	case f.Unsupported != "" || spec.Kind == device.CPU:
+	case f.Regroup:
+		d.Wanted = p.regroupText()
+	default:
 		d.Select, d.Wanted = p.selection(states)
 		f.Few = d.Select != nil
 	}

@@ -50,16 +50,16 @@ func (p *planner) encodedUnits() (u gpu.Units) {
 
 // deviceRow is the bytes of a row on its way to a device.
 func (p *Plan) deviceRow(states *agg.Layout) int64 {
-	return 8 * int64(1+p.Layout.Words+states.Words())
+	return 8 * int64(1+p.DeviceKeys().Words+states.Words())
 }
 
-// oneGroup reports whether a query has no keys. Devices then take what they make the rows of
-// themselves: of other rows each worker has a group of its own, at no cost.
-func (p *Plan) oneGroup() bool { return len(p.Query.Keys) == 0 }
+// oneGroup reports whether devices have no keys to group by. They then take what they make the rows
+// of themselves: of other rows each worker has a group of its own, at no cost.
+func (p *Plan) oneGroup() bool { return len(p.Query.Keys) == 0 && !p.regroups() }
 
 // unsupported is why no device can do the query; "": one can.
 func (p *Plan) unsupported(states *agg.Layout) string {
-	switch words := p.Layout.Words; {
+	switch words := p.DeviceKeys().Words; {
 	case p.Query.Mode != query.Whole:
 		return "states are made and merged by the CPU"
 	case p.oneGroup() && len(p.Columns) == 0:
@@ -77,8 +77,11 @@ func (p *Plan) unsupported(states *agg.Layout) string {
 	if len(p.Query.Groupings) > 0 {
 		return "there are several grouping sets"
 	}
-	if len(p.Query.Distinct) > 0 {
-		return "each different " + p.Query.ArgTexts[p.Query.Distinct[0]] + " counts once"
+	if d := p.Query.Distinct; len(d) > 1 {
+		return fmt.Sprintf("each different %s counts once, and each different %s", p.Query.ArgTexts[d[0]], p.Query.ArgTexts[d[1]])
+	}
+	if p.regroups() && len(states.DeviceLists()) > 0 {
+		return "all values of a group are needed, and each different " + p.Query.ArgTexts[p.Query.Distinct[0]] + " counts once"
 	}
 	_, _, why := states.DeviceOps()
 	if why == "" && p.ListsBytes(states) > p.listsMost() {
@@ -96,7 +99,7 @@ func (p *Plan) DeviceStates() *agg.Layout {
 	if p.Memory.Spill {
 		runs = laterRuns{}
 	}
-	return p.States(runs, true, nil)
+	return p.StatesOf(p.DeviceKeys(), runs, true, nil)
 }
 
 const (

@@ -26,7 +26,8 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 	if why != "" {
 		return nil, why
 	}
-	b := encodedBuilder{planner: p, plan: &decode.Plan{HashWords: 1, KeyWords: p.Layout.Words}, values: map[int]int{}}
+	b := encodedBuilder{planner: p, layout: p.DeviceKeys(), values: map[int]int{}}
+	b.plan = &decode.Plan{HashWords: 1, KeyWords: b.layout.Words}
 	if why := b.keys(); why != "" {
 		return nil, why
 	}
@@ -46,6 +47,7 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 // to these.
 type encodedBuilder struct {
 	*planner
+	layout *key.Layout // of the keys
 	plan   *decode.Plan
 	values map[int]int // column of the scan -> the output that is its value
 	args   []int       // argument -> the output that it is; noOutput: it is not needed
@@ -58,8 +60,9 @@ const noOutput = -1
 
 // keys adds the outputs of the key fields.
 func (b *encodedBuilder) keys() (why string) {
-	for i, f := range b.Layout.Fields() {
-		o, why := b.key(b.Query.Keys[i], b.Query.KeyTexts[i])
+	exprs := b.DeviceExprs()
+	for i, f := range b.layout.Fields() {
+		o, why := b.key(exprs[i], b.deviceText(i))
 		if why != "" {
 			return why
 		}
@@ -107,8 +110,9 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 // longTexts is how many texts of keys, in so many rows, are of columns whose texts are mostly too
 // long for a key of the usual size: workers give codes and refs to them.
 func (p *planner) longTexts(rows int64) (n int64) {
-	for i, f := range p.Layout.Fields() {
-		c, ok := p.Query.Keys[i].Column()
+	exprs := p.DeviceExprs()
+	for i, f := range p.DeviceKeys().Fields() {
+		c, ok := exprs[i].Column()
 		if !ok || f.Form != key.FormInline {
 			continue
 		}
@@ -138,7 +142,7 @@ func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 	for i, e := range b.Query.Args {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
 		o := noOutput
-		if v, constant := e.Const(); !constant || v.Null || used { // else it is count(1)
+		if v, constant := e.Const(); (!constant || v.Null || used) && b.ofRows(i) { // else it is count(1)
 			o, why = b.argument(i, used)
 		}
 		if why != "" {
@@ -147,6 +151,11 @@ func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 		b.args = append(b.args, o)
 	}
 	return ""
+}
+
+// ofRows reports whether argument i is one of aggregates of all rows.
+func (b *encodedBuilder) ofRows(i int) bool {
+	return slices.ContainsFunc(b.Query.Calls, func(c agg.Call) bool { return c.Part == 0 && slices.Contains(c.Args, i) })
 }
 
 // argument is the output of argument i: its value, or, where only its NULLs are counted, any that
@@ -293,7 +302,7 @@ func (b *encodedBuilder) columnName(c int) string { return b.Columns[c] }
 
 // place gives the outputs their arrays, and the fields what is theirs.
 func (b *encodedBuilder) place() {
-	fields := b.Layout.Fields()
+	fields := b.layout.Fields()
 	words := make([]int, len(fields))
 	for i, f := range fields {
 		words[i] = f.Word

@@ -76,11 +76,11 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 // expectedGroups is ExpectedGroups of the plan being made.
 func (p *planner) expectedGroups() float64 { return ExpectedGroups(p.Plan, p.scan) }
 
-// ExpectedGroups is about how many groups a query has, as far as the dictionaries of a scan tell,
+// ExpectedGroups is about how many groups devices have, as far as the dictionaries of a scan tell,
 // which may read some pages.
 func ExpectedGroups(p *Plan, scan input.Scan) float64 {
 	product := 1.0
-	for _, e := range p.Query.Keys {
+	for _, e := range p.DeviceExprs() {
 		product *= expectedDistinct(e, p.Facts.Rows, scan)
 	}
 	if rows := p.Facts.Rows; rows >= 0 {

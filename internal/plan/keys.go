@@ -100,6 +100,45 @@ func (p *planner) sharedKeys(value key.Column, has []bool) (out cpu.SetKeys) {
 	return out
 }
 
+// regroups reports whether devices group by the keys and a distinct value, and the CPU then by the
+// keys.
+func (p *Plan) regroups() bool { return len(p.Query.Distinct) > 0 }
+
+// DeviceKeys is the keys that devices group by.
+func (p *Plan) DeviceKeys() *key.Layout {
+	if !p.regroups() {
+		return p.Layout
+	}
+	value := p.Sets[0].Value
+	value.Filled = false // rows whose value is NULL come too
+	return key.NewLayout(append(slices.Clone(p.KeyColumns), value))
+}
+
+// DeviceExprs is what these keys are computed from.
+func (p *Plan) DeviceExprs() []*expr.Expr {
+	if !p.regroups() {
+		return p.Query.Keys
+	}
+	return p.setKeys(p.Sets[0])
+}
+
+// regroupText says so, for people.
+func (p *Plan) regroupText() string {
+	x := p.Query.ArgTexts[p.Sets[0].Arg]
+	if len(p.Query.Keys) == 0 {
+		return "it groups by " + x + ", and the CPU makes one group of its groups"
+	}
+	return "it groups by the keys and " + x + ", and the CPU groups its groups by the keys"
+}
+
+// deviceText is the text of key i of devices.
+func (p *Plan) deviceText(i int) string {
+	if i < len(p.Query.Keys) {
+		return p.Query.KeyTexts[i]
+	}
+	return p.Query.ArgTexts[p.Sets[0].Arg]
+}
+
 // omitHashes has rows have no hash where that can be made of their keys.
 func (p *planner) omitHashes() {
 	p.Layout.OmitHash()

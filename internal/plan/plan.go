@@ -194,11 +194,16 @@ func (p *planner) planThreads() (err error) {
 // States lays out the aggregates behind the hash and the key. Long chains of values go to runs;
 // device: rows may be combined on a device; cancelled tells why a run has been cancelled.
 func (p *Plan) States(runs agg.Runs, device bool, cancelled func() error) *agg.Layout {
+	return p.StatesOf(p.Layout, runs, device, cancelled)
+}
+
+// StatesOf is States behind other keys.
+func (p *Plan) StatesOf(keys *key.Layout, runs agg.Runs, device bool, cancelled func() error) *agg.Layout {
 	var take *agg.Take
 	if p.Query.Mode.Takes() {
 		take = &agg.Take{First: p.Query.TakeFrom}
 	}
-	return agg.Compile(p.Query.Calls, p.Layout.Base()+p.Layout.Words, agg.Options{
+	return agg.Compile(p.Query.Calls, keys.Base()+keys.Words, agg.Options{
 		States: p.Query.Mode != query.Whole, Take: take,
 		Deterministic: p.Options.Deterministic, Windows: p.Windows, Special: p.Learnt.Special || !p.Rereadable,
 		MaxRows: p.Facts.Rows, Filled: p.Filled.Args, Ranges: p.Ranges, Device: device, Runs: runs,

@@ -1,0 +1,169 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/invariant"
+	"github.com/gagg-dev/gagg/merge"
+)
+
+// This file is distinct values where an accelerator takes part, which groups by one set of keys. So
+// all rows of the input are grouped once, by the keys and the value x (NULL too), and these groups
+// have the states of the aggregates of all rows (part 0). They are then rows for a run by the keys:
+//
+//	rows ──▶ run by keys and x, with an accelerator ──▶ groups ──mergers──▶ workers of a run by keys
+//	         states of part 0                                      part 0 is combined
+//	                                                               x, if not NULL, is a row of its part
+//
+// The rows of both runs have the same state words, behind keys of more words and of fewer.
+
+// Regrouping is how the groups of a run become those of another, by some of their keys.
+type Regrouping struct {
+	Distinct *Distinct // Config's keys are the keys of the groups: those of the other run, and x
+	Merger   func() (*Merger, error)
+	Ranges   []merge.Range // of partitions of the groups
+}
+
+// Regroup groups groups, with Config.Threads workers. Nobody needs these afterwards.
+func (r *Run) Regroup(ctx context.Context, pipe Pipeline, g Regrouping) (out Groups, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	workers := make([]*Worker, max(r.cfg.Threads, 1))
+	n := regrouping{Regrouping: g}
+	each(len(workers), func(i int) {
+		var err error
+		if workers[i], err = r.NewWorker(pipe); err == nil {
+			err = n.work(ctx, workers[i])
+		}
+		if err != nil {
+			cancel(err)
+		}
+	})
+	if err = context.Cause(ctx); err == nil {
+		if out, err = r.finish(workers); err == nil {
+			out.Distinct = []Folded{{n.groups.Load(), len(g.Ranges), true}}
+			return out, nil
+		}
+	}
+	for _, w := range workers {
+		if w != nil {
+			err = errors.Join(err, invariant.Fenced(w.close))
+		}
+	}
+	return Groups{}, err
+}
+
+type regrouping struct {
+	Regrouping
+	next   atomic.Int64 // range
+	groups atomic.Int64 // that have an x
+}
+
+// work regroups ranges into a worker until none is left.
+func (r *regrouping) work(ctx context.Context, w *Worker) (err error) {
+	defer invariant.Recovered(&err)
+	m, err := r.Merger()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	into := newRegrouper(r.Distinct, w)
+	for {
+		n := int(r.next.Add(1)) - 1
+		if n >= len(r.Ranges) {
+			break
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		m.Prefetch(r.Ranges[min(n+w.cfg.Threads, len(r.Ranges)-1)])
+		if err := m.Merge(ctx, r.Ranges[n], into.add); err != nil {
+			return err
+		}
+	}
+	r.groups.Add(into.valued)
+	return nil
+}
+
+// regrouper makes rows for one worker of groups.
+type regrouper struct {
+	*folder
+	null          []bool
+	with, without []uint64 // rows with an x, and without
+	valued        int64    // how many had one
+}
+
+func newRegrouper(d *Distinct, w *Worker) *regrouper {
+	c := d.Config
+	r := &regrouper{folder: newFolder(d, w, SetKeys{Layout: c.Keys}, c.Keys.Base())}
+	r.folder.stride, r.folder.keys.Stride, r.folder.whole = c.Stride, c.Stride, true
+	w.whole = whole{stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
+	w.cfg.States.InitEmpty(w.template)
+	return r
+}
+
+// add adds groups, whole rows.
+func (r *regrouper) add(rows []uint64) error {
+	r.keys.Begin(rows)
+	r.null = sized(r.null, 0)
+	null := r.keys.Nulls(len(r.worker.keys), rows, r.null)
+	if null == nil {
+		return r.put(rows, false)
+	}
+	r.null, r.with, r.without = null, r.with[:0], r.without[:0]
+	for i, is := range null {
+		row := rows[i*r.stride : (i+1)*r.stride]
+		if is {
+			r.without = append(r.without, row...)
+		} else {
+			r.with = append(r.with, row...)
+		}
+	}
+	if err := r.put(r.with, false); err != nil {
+		return err
+	}
+	return r.put(r.without, true)
+}
+
+// put adds groups of which all have an x, or none has.
+func (r *regrouper) put(rows []uint64, null bool) error {
+	r.worker.whole.null = null
+	if !null {
+		r.valued += int64(len(rows) / r.stride)
+	}
+	return r.folder.add(rows)
+}
+
+// whole is the rows with states that the rows of a batch stand for.
+type whole struct {
+	rows   []uint64 // nil: rows have no states
+	stride int
+	shift  int  // how many words their states are further behind
+	first  int  // the first one's of the batch
+	null   bool // their x is NULL
+}
+
+// update has rows enter their groups of a table.
+func (w *Worker) update(t *agg.Table, groups []uint32, firstNew uint32) {
+	if w.whole.rows == nil {
+		w.states.Update(t, groups, firstNew, &w.in)
+		return
+	}
+	t.Unseen = true // the template is that of a group of no rows
+	if !w.whole.null {
+		w.states.Update(t, groups, firstNew, &w.in)
+	}
+	w.combineWhole(t, groups)
+}
+
+// combineWhole combines the states of rows with those of their groups.
+func (w *Worker) combineWhole(t *agg.Table, groups []uint32) {
+	f := &w.whole
+	from, states := f.rows[f.first*f.stride+f.shift:], w.cfg.States
+	for i, g := range groups {
+		states.Combine(t.Rows[int(g)*t.Stride:(int(g)+1)*t.Stride], from[i*f.stride:], nil, nil)
+	}
+}
