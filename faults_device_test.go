@@ -38,7 +38,8 @@ var codes = []struct {
 
 // deviceWays are ways of a query through a device: its groups stay there; they do not, and the
 // second pass has them; rows that leave stay in pinned memory until then; writers get such rows
-// from there; groups have lists; few of those on the device are wanted; there are no keys.
+// from there; groups have lists; few of those on the device are wanted; there are no keys;
+// groups are regrouped.
 var deviceWays = []struct {
 	name   string
 	opt    gagg.Options
@@ -55,6 +56,7 @@ var deviceWays = []struct {
 	{"lists", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 32 << 20, Partitions: 4}, 0, false, "median(x)", 0, false},
 	{"selected", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 1 << 20, Partitions: 4}, 0, false, "max(x)", 5, false},
 	{"no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20}, 0, false, "max(x)", 0, true},
+	{"distinct", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "count(distinct x)", 0, false},
 }
 
 // F60: a device takes no decimal that its column does not declare; the run that follows does.
