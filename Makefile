@@ -115,19 +115,20 @@ deadcode:
 	GAGG_DEADCODE=1 $(GO) test -vet=off -count=1 -run TestEachFunctionHasACaller ./internal/lint
 
 # The race detector. A test takes ten times as long under it, so random tests have fewer rounds,
-# and it runs only in packages that start goroutines, or whose tests do. RACE_SKIP are the tests
-# there in which one goroutine computes for long, or whose goroutines do what those of others do
-# (TestMetamorphic, TestMetamorphicMemory, TestSpillFaults, TestPairs): test-plain or test-invariant
-# runs them. It is the one step that needs cgo, and so a C compiler. Tests cannot measure peaks of
-# memory here: the detector has its own. A process would wait a second at its end for more races
-# (atexit_sleep_ms), though tests wait for what they start.
+# and it runs only in packages that start goroutines, or whose tests do. Nested modules have other
+# steps. RACE_SKIP are the tests in which one goroutine computes for long, or whose goroutines do
+# what those of others do (TestMetamorphic, TestMetamorphicMemory, TestSpillFaults, TestPairs):
+# test-plain or test-invariant runs them. It is the one step that needs cgo, and so a C compiler.
+# Tests cannot measure peaks of memory here: the detector has its own. A process would wait a
+# second at its end for more races (atexit_sleep_ms), though tests wait for what they start.
+NESTED    = $(patsubst %/go.mod,':!%',$(shell git ls-files '*/go.mod'))
 STARTS    = \bgo [a-zA-Z_.]+\(|\.Go\(|AfterFunc\(|RunParallel\(
 RACE_SKIP = ^Test(Parquet|Encodings|Encoded(Values|Decompressed|Corpus|Mutated)|Codecs|FileCorpus|Many(RowGroups|Columns)|CorpusBounds|CorpusMemory|Models|StepsOf|CoRW|MemoryMatrix|Large(Text|Parquet|Memory|Groups)|Pack|CutSums|Extremes|LimitIsTheBeginning|QueriesOfMutants|CancelWithinGroup|DistinctSpills|PagesRuledOut|LyingPageIndex|Snappy|Late|QuickFooter|Mutants|Dict(Repeats|Prefix)|DamagedParts|Crowded|Regrow|SeededParts|SpillEqualHashes|PairsRe|RecentCode|Offset|Stores|Holistic|Distinct$$|TextKeys|Pivot|Ordered(Large|ListsBeyond)|TopGroups|TiesStay|FloatSums|Approximate|DecimalProducts|KeysFollow|SummarizeCorpus|Totals|LongKeys|GroupingSetsSpill|SpillLongKeys|MergerGrows)
 
 .PHONY: race
 race:
 	@if command -v "$$($(GO) env CC)" >/dev/null; then \
-		packages="$$(git grep -lE '$(STARTS)' -- '*.go' | xargs -n1 dirname | sort -u | grep -vE '^(bench|internal/datagen)' | sed 's|^|./|')"; \
+		packages="$$(git grep -lE '$(STARTS)' -- '*.go' $(NESTED) | xargs -n1 dirname | sort -u | grep -vE '^(bench|internal/datagen)' | sed 's|^|./|')"; \
 		echo "race:" $$packages; \
 		$(ROOMY) GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(QUICK) -race -short -skip '$(RACE_SKIP)' $$packages; \
 	else echo "race: SKIPPED, no C compiler ($$($(GO) env CC)) on this machine"; fi
