@@ -53,7 +53,7 @@ func (tr *tree) ask(o gagg.Options, where string, paths ...string) (string, gagg
 	var lines []string
 	for rows.Next() {
 		for _, c := range rows.Record().Columns() {
-			lines = append(lines, c.ValueStr(0))
+			lines = append(lines, strings.Clone(c.ValueStr(0))) // which refers to the record
 		}
 	}
 	if err := rows.Err(); err != nil {
