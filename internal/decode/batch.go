@@ -17,7 +17,7 @@ type Batch struct {
 	pages    []kernels.ParquetPage
 	tasks    []kernels.ParquetTask
 	data     int // bytes of pages and dictionaries, aligned
-	expanded int // bytes of the decompressed pages in work memory, aligned
+	expanded int // bytes of work memory that pages take: decompressed, and for their runs; aligned
 }
 
 // Units is the row groups that are in it, as the scan counts them.

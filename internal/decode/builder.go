@@ -189,10 +189,22 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int) {
 		to.Coded = 1
 	}
 	if from.Snappy {
-		to.Snappy, to.Expanded = 1, uint64(p.expanded)
-		p.expanded += kernels.ParquetSnappyRoom(from.Size, from.Bytes)
+		to.Snappy = 1
 	}
+	p.makeRoom(&to)
 	p.pages = append(p.pages, to)
+}
+
+// makeRoom gives a page its room in work memory.
+func (p *Batch) makeRoom(page *kernels.ParquetPage) {
+	if page.Coded == 1 {
+		page.Runs = uint64(p.expanded)
+		p.expanded += kernels.ParquetRunsRoom(int(page.Size))
+	}
+	if page.Snappy == 1 {
+		page.Expanded = uint64(p.expanded)
+		p.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
+	}
 }
 
 // entries writes what the entries of a dictionary are in an output's arrays.

@@ -93,6 +93,12 @@ func checkPages(t *testing.T, batch *Batch, memory []byte) {
 		if tasks[i] == 0 || p.At+uint64(p.Bytes)+kernels.ParquetPadding > uint64(batch.data) {
 			t.Fatalf("%d tasks for %+v", tasks[i], p)
 		}
+		if p.Coded == 1 {
+			if int(p.Runs) < expanded || p.Runs%16 != 0 {
+				t.Fatalf("%+v has room for runs behind a page that ends at %d", p, expanded)
+			}
+			expanded = int(p.Runs) + kernels.ParquetRunsRoom(int(p.Size))
+		}
 		if p.Snappy == 1 {
 			if int(p.Expanded) < expanded || p.Expanded%16 != 0 {
 				t.Fatalf("%+v behind a page that ends at %d", p, expanded)

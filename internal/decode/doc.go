@@ -32,7 +32,10 @@
 // On the device a job has three pieces of memory: the batch, its rows, and
 // work memory:
 //
-//	| decompressed pages, each at a multiple of 16, with kernels.ParquetSnappyRoom bytes | arrays | places, 4 bytes a row and output | kept rows, 4 bytes a row |
+//	| of each page | arrays | places, 4 bytes a row and output | kept rows, 4 bytes a row |
+//
+// A page has kernels.ParquetRunsRoom bytes for its runs, if it is coded, and
+// kernels.ParquetSnappyRoom for itself decompressed, each at a multiple of 16.
 //
 // # Who checks what
 //

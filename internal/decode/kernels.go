@@ -10,6 +10,7 @@ import (
 // Kernels makes the rows of batches. Any thread of the context may.
 type Kernels struct {
 	snappy  *kernels.ParquetSnappy
+	coded   *kernels.ParquetCoded
 	decode  *kernels.ParquetDecode
 	compute *kernels.ParquetCompute
 	rows    *kernels.ParquetRows
@@ -19,15 +20,15 @@ type Kernels struct {
 // if it was not before.
 func NewKernels(c *cuda.Context) *Kernels {
 	return &Kernels{
-		snappy: kernels.NewParquetSnappy(c), decode: kernels.NewParquetDecode(c), compute: kernels.NewParquetCompute(c),
-		rows: kernels.NewParquetRows(c),
+		snappy: kernels.NewParquetSnappy(c), coded: kernels.NewParquetCoded(c), decode: kernels.NewParquetDecode(c),
+		compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c),
 	}
 }
 
 // Parts is all the kernels that a plan needs, for cuda.Context.Load: they are loaded at the same
 // time.
 func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
-	parts := slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.rows.Parts())
+	parts := slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.coded.Parts(), k.rows.Parts())
 	if len(plan.Steps) > 0 {
 		parts = append(parts, k.compute.Parts()...)
 	}
@@ -49,6 +50,9 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) er
 	}
 	job := p.job(in, work, out)
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
+		return err
+	}
+	if err := k.coded.FindRuns(s, p.pages, job); err != nil {
 		return err
 	}
 	tasks, largest := len(p.tasks), p.largest()

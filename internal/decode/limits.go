@@ -14,9 +14,9 @@ type Limits struct {
 }
 
 const (
-	// leastPage and pageWork: Snappy pages, one for each output and one for so many bytes, take so
-	// much work memory beside what one page of all would take. Writers make pages of 8 KiB to 1
-	// MiB; where pages are smaller batches hold less.
+	// leastPage and pageWork: pages, one for each output and one for so many bytes, take so much
+	// work memory beside what one page of all would take. Writers make pages of 8 KiB to 1 MiB;
+	// where pages are smaller batches hold less.
 	leastPage = 1 << 10
 	pageWork  = 128
 )
@@ -24,12 +24,19 @@ const (
 // UnitsWork is Limits.Work for batches of units of which footers tell so many rows, bytes that
 // cross, and what those that cross compressed expand to.
 func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
-	room := 0
+	pages := int(bytes)/leastPage + len(p.Outputs)
+	room := p.runsRoom(rows, bytes+expanded) + pages*pageWork
 	if expanded > 0 {
-		pages := int(bytes)/leastPage + len(p.Outputs)
-		room = kernels.ParquetSnappyRoom(int(expanded), int(bytes)) + pages*pageWork
+		room += kernels.ParquetSnappyRoom(int(expanded), int(bytes))
 	}
 	return p.WorkBytes(int(rows), room)
+}
+
+// runsRoom is the work memory for runs of codes, as if all were one page: these take no more than
+// so many bytes, nor more than 32 bits for a row, and some for heads.
+func (p *Plan) runsRoom(rows, bytes int64) int {
+	const code = 4.25 // a head of one byte for each 8 codes of a byte
+	return kernels.ParquetRunsRoom(int(min(bytes, int64(code*float64(rows)*float64(len(p.Outputs))))))
 }
 
 // noRoom is what came of a unit that does not fit.
@@ -48,7 +55,7 @@ func (p *Builder) mayFit(u parquetio.EncodedUnit) bool {
 	if u.Rows > int64(p.limits.Rows-d.rows) || u.Bytes > int64(p.limits.Bytes-d.Size()) || u.Expanded > int64(p.limits.Work) {
 		return false
 	}
-	expanded := d.expanded
+	expanded := d.expanded + p.plan.runsRoom(u.Rows, u.Bytes+u.Expanded)
 	if u.Expanded > 0 { // as if it were one page
 		expanded += kernels.ParquetSnappyRoom(int(u.Expanded), int(u.Bytes-u.Unpacked))
 	}

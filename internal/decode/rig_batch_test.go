@@ -33,10 +33,7 @@ func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...ker
 		values = snappy.Encode(nil, values)
 	}
 	page.Bytes = uint32(len(levels) + len(values))
-	if page.Snappy == 1 {
-		page.Expanded = uint64(g.batch.expanded)
-		g.batch.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
-	}
+	g.batch.makeRoom(&page)
 	g.memory = append(append(g.memory, levels...), values...)
 	for _, t := range tasks {
 		t.Page = uint32(len(g.batch.pages))

@@ -13,7 +13,7 @@ import (
 // shipped is the sources of this package.
 var shipped = []*Source{
 	&egaAnySource, &egaCountSource, &egaKey1Source, &egaKey2Source, &egaKey3Source, &egaKey4Source, &egaListsSource, &egaOrderSource,
-	&egaPairSource, &egaRareSource, &egaScatterChainSource, &egaSelectSource, &factsSource, &pagesSource, &parquetComputeSource, &parquetDecodeSource,
+	&egaPairSource, &egaRareSource, &egaScatterChainSource, &egaSelectSource, &factsSource, &pagesSource, &parquetCodedSource, &parquetComputeSource, &parquetDecodeSource,
 	&parquetRowsSource, &parquetSnappySource,
 }
 

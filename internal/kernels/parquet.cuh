@@ -1,6 +1,6 @@
 // Encoded pages of Parquet files on the device: what the kernels that decompress them
-// (parquet_snappy.cu), decode them (parquet_decode.cu) and make rows of their values
-// (parquet_rows.cu) are handed.
+// (parquet_snappy.cu), find their runs (parquet_coded.cu), decode them (parquet_decode.cu) and make
+// rows of their values (parquet_rows.cu) are handed.
 //
 // Terms:
 //
@@ -57,6 +57,8 @@ struct ParquetPage {
   uint64_t at;        // where its bytes begin in the parcel
   uint64_t expanded;  // where it lies decompressed in the work memory, aligned to 16 bytes; of a page that is not
                       // compressed: unused
+  uint64_t runs;      // of a coded page: where the work memory has room for what is found out about its runs
+                      // (parquet_coded.cuh), aligned to 16 bytes; of others: unused
   uint32_t bytes;     // in the parcel; the levels of a v2 page, which are never compressed, included
   uint32_t size;      // decompressed, levels included
   uint32_t levels;    // bytes of runs of definition levels in front of a v2 page; PARQUET_SIZED_LEVELS; 0: there are none

@@ -1,22 +1,27 @@
-// Codes of a dictionary, in runs (parquet_runs.cuh), to the words of its entries.
+// Codes of a dictionary, in runs, to the words of its entries.
 //
-// One of PARQUET_CODE_BLOCKS blocks of a page lists its runs (parquet_heads.cuh), each of them for
-// itself, and decodes its share of the codes. A batch of BATCH rows is of a warp of these blocks,
-// in turns, so that the shares are alike however runs lie in lists.
+// The rows of a page are divided evenly among its blocks, however its runs lie. A block lists the
+// runs of its rows (parquet_coded.cuh), as many at a time as the list has room for. A batch of
+// BATCH rows is a warp's. A lane searches the run of its first row, and goes on from there. All
+// codes of a batch are read before the first entry is, so that the waits for entries overlap.
 //
-// A lane searches the run of its first row, and goes on from there. All codes of a batch are read
-// before the first entry is, so that the waits for entries overlap.
-//
-// Cost (counted in the source): some 60 instructions a code, besides the lists.
+// Cost (counted in the source): some 60 instructions a code, and for each block some 6,000 cycles
+// until the first runs are listed.
 #pragma once
 
-#include "parquet_heads.cuh"
+#include "parquet_coded.cuh"
 #include "parquet_words.cuh"
 
-// Counted, not measured: 122,880 codes take 230,000 instructions of warps, some 80,000 cycles of
-// each of three blocks, 115,000 of two. Each block lists all runs: 8,000 cycles where these are
-// usual, but 400,000 where they have 8 codes, and more blocks are sooner over with none of that.
-constexpr uint32_t PARQUET_CODE_BLOCKS = 3;
+// Runs of a list: of 8 codes, the shortest that are packed, those of 2,048 rows.
+constexpr uint32_t PARQUET_LISTED = 256;
+
+using ParquetCodedList = ParquetRuns<PARQUET_LISTED>;
+
+// ParquetCodesShared is the shared memory of a block that decodes codes.
+struct ParquetCodesShared {
+  ParquetCodedList runs;
+  uint32_t sums[SCAN_SCRATCH];
+};
 
 // ParquetEntries is the words of a dictionary for an output.
 struct ParquetEntries {
@@ -39,40 +44,36 @@ __device__ __forceinline__ bool parquet_put_entry(const ParquetEntries& entries,
   return true;
 }
 
-// ParquetCodes writes the words of codes, as far as they are the share of a block, which is block
-// `part` of `parts`.
+// ParquetCodes writes the words of codes.
 struct ParquetCodes {
   uint64_t* stop;
   ParquetEntries entries;
   ParquetArrays arrays;
-  ParquetBytes values;
+  const uint8_t* values;
   uint32_t width;
-  uint32_t part, parts;
 
-  // The rows from `from` on that the list has runs for.
-  __device__ __forceinline__ void operator()(const ParquetList& runs, uint32_t from) const {
+  // The rows from `from` to `to` - 1, for which the list has runs.
+  __device__ __forceinline__ void operator()(const ParquetCodedList& runs, uint32_t from, uint32_t to) const {
     constexpr uint32_t EACH = 8;
     constexpr uint32_t BATCH = EACH * warpSize;
-    const uint32_t block = blockDim.x / warpSize, warps = parts * block, own = part * block + warp_id();
-    const uint32_t begin = from / BATCH, turn = (own + warps - begin % warps) % warps;
     bool good = true;
-    for (uint64_t batch = uint64_t(begin + turn) * BATCH; batch < runs.rows; batch += uint64_t(warps) * BATCH) {
-      const uint64_t first = batch + lane_id(), least = first < from ? from : first;
+    for (uint64_t batch = from + warp_id() * BATCH; batch < to; batch += blockDim.x * EACH) {
+      const uint64_t first = batch + lane_id();
       uint32_t code[EACH];
-      uint32_t r = least < runs.rows ? parquet_run_of(runs, uint32_t(least)) : 0;
+      uint32_t r = first < to ? parquet_run_of(runs, uint32_t(first)) : 0;
 #pragma unroll
       for (uint32_t i = 0; i < EACH; i++) {
         const uint64_t row = first + i * warpSize;
         code[i] = 0;
-        if (row < from || row >= runs.rows) continue;
+        if (row >= to) continue;
         while (r + 1 < runs.count && runs.firsts[r + 1] <= row) r++;
         const bool packed = runs.packed[r] != 0;
-        code[i] = packed ? parquet_packed(values.at + runs.ats[r], width, uint32_t(row) - runs.firsts[r]) : runs.ats[r];
+        code[i] = packed ? parquet_packed(values + runs.ats[r], width, uint32_t(row) - runs.firsts[r]) : runs.ats[r];
       }
 #pragma unroll
       for (uint32_t i = 0; i < EACH; i++) {
         const uint64_t row = first + i * warpSize;
-        if (row >= from && row < runs.rows) good &= parquet_put_entry(entries, arrays, uint32_t(row), code[i]);
+        if (row < to) good &= parquet_put_entry(entries, arrays, uint32_t(row), code[i]);
       }
     }
     if (!good) parquet_stop(stop, PARQUET_STOP_DAMAGED);
@@ -87,25 +88,41 @@ __device__ __forceinline__ uint32_t parquet_code_width(uint64_t* stop, ParquetBy
   return width;
 }
 
-// parquet_codes writes the words of this block's share of a page of codes. If the width is 0 all
-// codes are, with runs or without; so it is without any bytes if there are no values. All THREADS
-// threads of the block call, which is block `part` of `blocks`.
-template <uint32_t THREADS>
-__device__ __forceinline__ void parquet_codes(ParquetWindow<THREADS>& window, const ParquetJob& job,
+// parquet_listed_codes writes the words of rows lo to hi - 1 of a page. All threads of the block
+// call. The barriers: those of the lists, and one before a list is made anew.
+__device__ __forceinline__ void parquet_listed_codes(ParquetCodesShared& shared, const ParquetCodedPage& page,
+                                                     const ParquetCodes& codes, uint32_t lo, uint32_t hi) {
+  ParquetCodedRuns runs = {page, 0, 0, 0};
+  if (!runs.seek(shared.runs, shared.sums, lo)) return parquet_stop(codes.stop, PARQUET_STOP_DAMAGED);
+  for (uint32_t from = lo; from < hi;) {
+    if (!runs.next(shared.runs, shared.sums, hi)) return parquet_stop(codes.stop, PARQUET_STOP_DAMAGED);
+    const uint32_t to = runs.row < hi ? runs.row : hi;
+    if (from < to) {
+      codes(shared.runs, from, to);
+      from = to;
+    }
+    __syncthreads();
+  }
+}
+
+// parquet_codes writes the words of this block's share of the rows of a page of codes, which is
+// share `part` of `parts`. If the width is 0 all codes are, with runs or without; so it is without
+// any bytes if there are no values. All threads of the block call.
+__device__ __forceinline__ void parquet_codes(ParquetCodesShared& shared, const ParquetJob& job, const ParquetPage& page,
                                               const ParquetEntries& entries, const ParquetArrays& arrays, ParquetBytes body,
-                                              uint32_t rows, uint32_t part, uint32_t blocks) {
-  const uint32_t parts = (blocks + PARQUET_CODE_BLOCKS - 1) / PARQUET_CODE_BLOCKS;
-  if (part >= parts || (rows == 0 && body.size == 0)) return;
+                                              uint32_t rows, uint32_t part, uint32_t parts) {
+  if (rows == 0 && body.size == 0) return;
   const uint32_t width = parquet_code_width(job.stop, body);
   if (width > 32 || rows == 0) return;
   if (entries.count == 0) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+  const uint32_t each = (rows + parts - 1) / parts, lo = part * each;
+  if (lo >= rows) return;
+  const uint32_t hi = rows - lo < each ? rows : lo + each;
   if (width == 0) {
-    for (uint64_t row = part * THREADS + threadIdx.x; row < rows; row += parts * THREADS) {
-      parquet_put_entry(entries, arrays, uint32_t(row), 0);
-    }
+    for (uint32_t row = lo + threadIdx.x; row < hi; row += blockDim.x) parquet_put_entry(entries, arrays, row, 0);
     return;
   }
-  const ParquetBytes values = {body.at + 1, body.size - 1};
-  const ParquetCodes codes = {job.stop, entries, arrays, values, width, part, parts};
-  if (!parquet_walk_runs(window, values, width, rows, codes)) parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+  ParquetCodedPage coded;
+  if (!parquet_coded_page(job, page, coded)) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+  parquet_listed_codes(shared, coded, {job.stop, entries, arrays, body.at + 1, width}, lo, hi);
 }

@@ -132,6 +132,7 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-40|
 type ParquetPage struct {
 	At       uint64
 	Expanded uint64
+	Runs     uint64
 	Bytes    uint32
 	Size     uint32
 	Levels   uint32
@@ -143,16 +144,17 @@ type ParquetPage struct {
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetPage{})-40|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetPage{})-48|
 	(unsafe.Offsetof(ParquetPage{}.At)-0)|
 	(unsafe.Offsetof(ParquetPage{}.Expanded)-8)|
-	(unsafe.Offsetof(ParquetPage{}.Bytes)-16)|
-	(unsafe.Offsetof(ParquetPage{}.Size)-20)|
-	(unsafe.Offsetof(ParquetPage{}.Levels)-24)|
-	(unsafe.Offsetof(ParquetPage{}.Rows)-28)|
-	(unsafe.Offsetof(ParquetPage{}.First)-32)|
-	(unsafe.Offsetof(ParquetPage{}.Snappy)-36)|
-	(unsafe.Offsetof(ParquetPage{}.Coded)-37)]
+	(unsafe.Offsetof(ParquetPage{}.Runs)-16)|
+	(unsafe.Offsetof(ParquetPage{}.Bytes)-24)|
+	(unsafe.Offsetof(ParquetPage{}.Size)-28)|
+	(unsafe.Offsetof(ParquetPage{}.Levels)-32)|
+	(unsafe.Offsetof(ParquetPage{}.Rows)-36)|
+	(unsafe.Offsetof(ParquetPage{}.First)-40)|
+	(unsafe.Offsetof(ParquetPage{}.Snappy)-44)|
+	(unsafe.Offsetof(ParquetPage{}.Coded)-45)]
 
 // ParquetState is struct ParquetState of parquet.cuh.
 type ParquetState struct {

@@ -1,7 +1,8 @@
 // Encoded pages to arrays: a word or more for each row, for every output of the page's source.
 // parquet.cuh has the terms.
 //
-// Three kernels, one after the other; a task is a page for an output:
+// parquet_coded.cu finds the runs of coded pages before. Three kernels, one after the other; a task
+// is a page for an output:
 //
 //   parquet_decode_levels  several blocks a task: the places of rows, and how many values there are
 //                          (parquet_levels.cuh).
@@ -90,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
 // stop word; codes have more.
 extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_decode_values(ParquetJob job) {
   __shared__ uint32_t flag;
-  __shared__ ParquetWindow<PARQUET_VALUE_THREADS> window;
+  __shared__ ParquetCodesShared codes;
   if (parquet_stopped(job.stop, &flag)) return;
   const ParquetShare share = parquet_share(job);
   const uint32_t values = share.task->values;
@@ -100,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_deco
   const ParquetArrays arrays = parquet_arrays(job, output, page);
   if (page.coded != 0) {
     const ParquetEntries entries = parquet_entries(job, *share.task, output);
-    parquet_codes(window, job, entries, arrays, body, values, share.part, share.parts);
+    parquet_codes(codes, job, page, entries, arrays, body, values, share.part, share.parts);
   } else if (output.physical == PARQUET_BYTES) {
     parquet_even_strings(job, share.task, arrays, body, values, share.thread(), share.threads());
   } else {

@@ -76,13 +76,6 @@ struct ParquetCursor {
   bool failed;
 };
 
-// parquet_put_run writes number i of a list.
-__device__ __forceinline__ void parquet_put_run(ParquetList& list, uint32_t i, uint32_t first, uint32_t at, bool packed) {
-  list.firsts[i] = first;
-  list.ats[i] = at;
-  list.packed[i] = packed;
-}
-
 // parquet_alike lists the run at the cursor and those behind it that have the same head, none or
 // more of them. All lanes of a warp call, with the same cursor. It lists only runs that are whole:
 // others, and heads of many bytes, are for parquet_one.
@@ -182,31 +175,6 @@ __device__ __forceinline__ const uint8_t* parquet_stage(ParquetWindow<THREADS>& 
   return reinterpret_cast<const uint8_t*>(window.bytes) + before;
 }
 
-// parquet_sum_before is the sum of v over the threads before this one, or `most` if it is more;
-// `total` becomes that of all. most is less than 2^31. All threads of the block call. The barrier
-// is for the sums of the warps; there is one more before they may be used again.
-__device__ __forceinline__ uint32_t parquet_sum_before(uint32_t v, uint32_t most, uint32_t* sums, uint32_t& total) {
-  const auto add = [&](uint32_t a, uint32_t b) { return a + b < most ? a + b : most; };
-  const auto through = [&](uint32_t sum) {
-#pragma unroll
-    for (uint32_t distance = 1; distance < warpSize; distance *= 2) {
-      const uint32_t before = __shfl_up_sync(FULL_MASK, sum, distance);
-      if (lane_id() >= distance) sum = add(sum, before);
-    }
-    return sum;
-  };
-  const auto before_this = [&](uint32_t sum, uint32_t lane) {
-    const uint32_t before = __shfl_sync(FULL_MASK, sum, (lane + warpSize - 1) % warpSize);
-    return lane == 0 ? 0 : before;
-  };
-  const uint32_t own = through(v < most ? v : most);
-  if (lane_id() == warpSize - 1) sums[warp_id()] = own;
-  __syncthreads();
-  const uint32_t warps = through(lane_id() < blockDim.x / warpSize ? sums[lane_id()] : 0);
-  total = __shfl_sync(FULL_MASK, warps, warpSize - 1);
-  return add(before_this(own, lane_id()), before_this(warps, warp_id()));
-}
-
 // parquet_search lists the runs that begin in a window, by SEARCH, up to the last that is needed.
 // All threads of the block call. The barriers: those of the stage, of the chain and of sums, and
 // one before the next sum.
@@ -227,7 +195,7 @@ __device__ __forceinline__ void parquet_search(ParquetWindow<THREADS>& window, P
     const ParquetRun run = parquet_run(in, width);
     const uint32_t count = i < found && run.count < rows ? uint32_t(run.count) : i < found ? rows : 0;
     uint32_t total;
-    const uint32_t first = before + parquet_sum_before(count, rows, window.sums, total);
+    const uint32_t first = before + block_sum_up_to(count, rows, window.sums, total);
     if (i < found && first < rows) {
       parquet_put_run(list, i, first, run.packed ? pos + run.at : run.at, run.packed);
       if (in.failed) list.failed = true;

@@ -50,6 +50,14 @@ struct ParquetRuns {
   bool failed;    // a run is damaged: what the list has means nothing
 };
 
+// parquet_put_run writes number i of a list.
+template <uint32_t MOST>
+__device__ __forceinline__ void parquet_put_run(ParquetRuns<MOST>& list, uint32_t i, uint32_t first, uint32_t at, bool packed) {
+  list.firsts[i] = first;
+  list.ats[i] = at;
+  list.packed[i] = packed;
+}
+
 // parquet_run_of is the number of the listed run that a row is in.
 template <uint32_t MOST>
 __device__ __forceinline__ uint32_t parquet_run_of(const ParquetRuns<MOST>& runs, uint32_t row) {

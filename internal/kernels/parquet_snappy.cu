@@ -5,12 +5,9 @@
 // copies are followed by pointer jumping, and a page is the work of many blocks of threads, in five
 // kernels that run one after the other on all pages:
 //
-//   link    for each window (snappy_page.cuh) that is not known to lie within a long literal: where
-//           a chain of elements that comes in leaves it (chain.cuh)
-//   walk    a block a page, of which one thread goes from exit to exit: where the elements really
-//           come into each window
-//   find    for each window: its tags, and how much its elements come to, which tells where their
-//           output begins
+//   link    as chain_page.cuh has it, for windows that are not known to lie within a long literal
+//   walk    likewise; the last element has to end where the page does
+//   find    likewise: what the elements of windows come to tells where their output begins
 //   expand  a block for each fragment of the output, as if copies reached back to the beginning of
 //           their fragment at most. Those of Google's encoder and its ports do, since it takes so
 //           much at once and forgets what was before
@@ -90,7 +87,7 @@ static __device__ __forceinline__ bool snappy_seek(SnappyExpand& shared, const S
   uint32_t sum = 0;
   for (uint32_t first = 0; first < page.window_count; first += SNAPPY_THREADS) {
     const uint32_t window = first + threadIdx.x;
-    const uint32_t bytes = window < page.window_count ? page.windows[window].bytes : 0;
+    const uint32_t bytes = window < page.window_count ? page.windows[window].sum : 0;
     uint32_t total;
     const uint32_t before = sum + block_sum_before(bytes, shared.sums, total);
     if (before <= begin && begin < before + bytes) {
@@ -142,9 +139,9 @@ static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const
 // one behind the literal and the reset of `cut`.
 static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& shared, const SnappyPage& page,
                                                              const SnappyFragment& fragment, SnappyCursor& cursor) {
-  const uint32_t here = page.windows[cursor.window].tags - cursor.tag;
+  const uint32_t here = page.windows[cursor.window].count - cursor.tag;
   uint32_t behind = cursor.window + 1, there = 0;
-  while (behind < page.window_count && (there = page.windows[behind].tags) == 0) behind++;
+  while (behind < page.window_count && (there = page.windows[behind].count) == 0) behind++;
   const uint32_t both = here + there;
   uint32_t count = both < SNAPPY_THREADS ? both : SNAPPY_THREADS;
 
@@ -152,7 +149,7 @@ static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& share
   uint32_t tag = 0;
   SnappyElement element{0, 0, 0, true};
   if (i < count) {
-    tag = window * SNAPPY_WINDOW + page.table[window * SNAPPY_ENTRIES + (i < here ? cursor.tag + i : i - here)];
+    tag = window * CHAIN_WINDOW + page.table[window * CHAIN_ENTRIES + (i < here ? cursor.tag + i : i - here)];
     element = snappy_element(page.elements + tag);
     if (element.length > SNAPPY_LONG) atomicMin(&shared.cut, i);
   }
@@ -222,11 +219,12 @@ static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8
 // a page share its windows or fragments. A page that is damaged stops the parcel
 // (PARQUET_STOP_DAMAGED); what is in its room then means nothing.
 
-// Threads a block: SNAPPY_LINK_THREADS. The first block of a page copies the levels of a v2 page.
+// Threads a block: CHAIN_THREADS. The first block of a page copies the levels of a v2 page.
 // The barrier is for what the page begins with.
-extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
+extern "C" __global__ void __launch_bounds__(CHAIN_THREADS)
     parquet_snappy_link(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
-  __shared__ SnappyTags shared;
+  __shared__ ChainTags shared;
+  __shared__ SnappyFront front;
   SnappyShare share;
   if (parquet_stopped(stop, shared.sums) || !snappy_share(parcel, work, pages, n, stop, share)) return;
   if (share.part == 0) {
@@ -236,34 +234,33 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
   }
   if (share.page.n == 0) return;
   if (warp_id() == 0) {
-    const SnappyFront front = snappy_front(share.page);
-    if (lane_id() == 0) shared.front = front;
+    const SnappyFront found = snappy_front(share.page);
+    if (lane_id() == 0) front = found;
   }
   __syncthreads();
-  const SnappyFront front = shared.front;
   for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) {
-    if (!front.covers(w)) snappy_link(shared, share.page, w);
+    if (!front.covers(w)) chain_page_link(shared, share.page, w, SnappyElements{});
   }
 }
 
-// Threads a block: SNAPPY_WALK_THREADS; blocks: n.
-extern "C" __global__ void __launch_bounds__(SNAPPY_WALK_THREADS)
+// Threads a block: CHAIN_WALK_THREADS; blocks: n.
+extern "C" __global__ void __launch_bounds__(CHAIN_WALK_THREADS)
     parquet_snappy_walk(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ uint32_t stopped;
-  __shared__ SnappyTile tile;
+  __shared__ ChainTile<SNAPPY_NEAR> tile;
   SnappyShare share;
   if (parquet_stopped(stop, &stopped) || !snappy_share(parcel, work, pages, n, stop, share)) return;
-  const bool good = snappy_walk(tile, share.page);
-  if (threadIdx.x == 0 && !good) parquet_stop(stop, PARQUET_STOP_DAMAGED);
+  const uint32_t end = chain_walk(tile, share.page, SnappyElements{});
+  if (threadIdx.x == 0 && end != share.page.n) parquet_stop(stop, PARQUET_STOP_DAMAGED);
 }
 
-// Threads a block: SNAPPY_LINK_THREADS.
-extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
+// Threads a block: CHAIN_THREADS.
+extern "C" __global__ void __launch_bounds__(CHAIN_THREADS)
     parquet_snappy_find(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
-  __shared__ SnappyTags shared;
+  __shared__ ChainTags shared;
   SnappyShare share;
   if (parquet_stopped(stop, shared.sums) || !snappy_share(parcel, work, pages, n, stop, share)) return;
-  for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) snappy_find(shared, share.page, w);
+  for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) chain_page_find(shared, share.page, w, SnappyElements{});
 }
 
 // snappy_begin sets up the shared memory of a block that expands, and tells whether there is

@@ -2,16 +2,13 @@ package kernels
 
 import "github.com/gagg-dev/gagg/internal/cuda"
 
-const snappyWindow = 4096 // bytes of elements
-
 // ParquetSnappyRoom is the bytes of work memory, from Expanded on, that a Snappy
 // page of so many bytes takes, which comes to size: what it comes to, and behind it
 // what ExpandPages finds out about it, in some 40 bytes and 1.003 for each
 // of the page's (snappy_page.cuh). It is a multiple of 16.
 func ParquetSnappyRoom(size, bytes int) int {
-	const flag, window = 16, 12
-	windows := (bytes + snappyWindow - 1) / snappyWindow
-	return align16(size+ParquetPadding) + align16(flag+(bytes+3)&^3+windows*window)
+	const flag = 16
+	return align16(size+ParquetPadding) + align16(flag+chainRoom(bytes))
 }
 
 func align16(n int) int { return (n + 15) &^ 15 }
@@ -34,7 +31,7 @@ func (k *ParquetSnappy) ExpandPages(stream *cuda.Stream, parcel, work, list cuda
 		grid   cuda.Grid
 	}{
 		{k.Link, link},
-		{k.Walk, cuda.Grid{Blocks: uint32(n), Threads: parquetSnappyWalkThreads}},
+		{k.Walk, cuda.Grid{Blocks: uint32(n), Threads: parquetChainWalkThreads}},
 		{k.Find, link},
 		{k.Expand, expand},
 		{k.Again, cuda.Grid{Blocks: uint32(n), Threads: expand.Threads}},

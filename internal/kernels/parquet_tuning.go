@@ -17,22 +17,22 @@ const (
 	parquetEach = 8
 
 	// As the kernels are made for.
-	parquetLinkThreads       = 1024
-	parquetSnappyWalkThreads = 512
-	parquetSnappyThreads     = 1024
-	parquetThreads           = 256
-	parquetWalkThreads       = 512
+	parquetLinkThreads      = 1024
+	parquetChainWalkThreads = 512
+	parquetSnappyThreads    = 1024
+	parquetThreads          = 256
+	parquetWalkThreads      = 512
 
 	parquetComputeThreads = 128 // so that 32 registers fit into 32 KiB of shared memory
 
 	parquetRowThreads = 128 // so that rows of 41 words fit into shared memory
 )
 
-// parquetLinkGrid is the grid of parquet_snappy_link and _find for pages > 0: a
-// block for some windows of elements. A page has about one for each 4 KiB that
-// it comes to, or half as many.
+// parquetLinkGrid is the grid of parquet_snappy_link and _find, and of parquet_coded_link and
+// _find, for pages > 0: a block for some windows of elements. A page has about one for each 4 KiB
+// that it comes to, or half as many if it is compressed.
 func parquetLinkGrid(pages, largest int) cuda.Grid {
-	return parquetShareGrid(pages, largest/snappyWindow/4, parquetLinkThreads)
+	return parquetShareGrid(pages, largest/chainWindow/4, parquetLinkThreads)
 }
 
 // parquetExpandGrid is the grid of parquet_snappy_expand for pages > 0: a block

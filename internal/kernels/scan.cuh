@@ -1,7 +1,7 @@
 // Prefix sums of a block.
 //
 // Who takes part: all threads of a block whose threads are whole warps. block_sum_before has two
-// barriers, and one more before a block may use the scratch memory again.
+// barriers, block_sum_up_to one; both need one more before a block may use the scratch memory again.
 #pragma once
 
 #include "device.cuh"
@@ -36,4 +36,33 @@ static __device__ __forceinline__ uint32_t block_sum_before(uint32_t v, uint32_t
   __syncthreads();
   total = scratch[warps - 1];
   return through - v + (warp_id() == 0 ? 0 : scratch[warp_id() - 1]);
+}
+
+// add_up_to is a + b, or `most` if that is less. All are less than 2^31.
+static __device__ __forceinline__ uint32_t add_up_to(uint32_t a, uint32_t b, uint32_t most) {
+  return a + b < most ? a + b : most;
+}
+
+// block_sum_up_to is the sum of v over the threads before this one, or `most` if it is more;
+// `total` becomes that of all. v and most are less than 2^31. scratch is SCAN_SCRATCH words of
+// shared memory. The barrier is for the sums of the warps, which each warp adds up for itself.
+static __device__ __forceinline__ uint32_t block_sum_up_to(uint32_t v, uint32_t most, uint32_t* scratch, uint32_t& total) {
+  const auto through = [&](uint32_t sum) {
+#pragma unroll
+    for (uint32_t distance = 1; distance < warpSize; distance *= 2) {
+      const uint32_t before = __shfl_up_sync(FULL_MASK, sum, distance);
+      if (lane_id() >= distance) sum = add_up_to(sum, before, most);
+    }
+    return sum;
+  };
+  const auto before_this = [&](uint32_t sum, uint32_t lane) {
+    const uint32_t before = __shfl_sync(FULL_MASK, sum, (lane + warpSize - 1) % warpSize);
+    return lane == 0 ? 0 : before;
+  };
+  const uint32_t own = through(v < most ? v : most);
+  if (lane_id() == warpSize - 1) scratch[warp_id()] = own;
+  __syncthreads();
+  const uint32_t warps = through(lane_id() < blockDim.x / warpSize ? scratch[lane_id()] : 0);
+  total = __shfl_sync(FULL_MASK, warps, warpSize - 1);
+  return add_up_to(before_this(own, lane_id()), before_this(warps, warp_id()), most);
 }

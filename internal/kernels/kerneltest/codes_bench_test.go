@@ -71,7 +71,8 @@ func codePage(width, rare, most int) []byte {
 
 func benchCodes(b *testing.B, page []byte, n int) {
 	d := newDevice(b)
-	k := family(d, kernels.LoadParquetDecode)
+	k, coded := family(d, kernels.LoadParquetDecode), family(d, kernels.LoadParquetCoded)
+	room := kernels.ParquetRunsRoom(len(page))
 	parcel := binary.LittleEndian.AppendUint64(nil, 0) // the entries
 	for i := range uint64(4) {
 		parcel = binary.LittleEndian.AppendUint64(parcel, i+1)
@@ -81,12 +82,13 @@ func benchCodes(b *testing.B, page []byte, n int) {
 	for i := range uint32(n) {
 		pages = append(pages, kernels.ParquetPage{
 			At: uint64(len(parcel)), Bytes: uint32(len(page)), Size: uint32(len(page)), Rows: codesRows, First: i * codesRows, Coded: 1,
+			Runs: uint64(i) * uint64(room),
 		})
 		tasks = append(tasks, kernels.ParquetTask{Page: i, Count: 5})
 		parcel = append(append(parcel, page...), make([]byte, kernels.ParquetPadding+3)...)
 	}
 	job := kernels.ParquetJob{
-		Parcel: upload(d, parcel), Pages: upload(d, pages), Tasks: upload(d, tasks),
+		Parcel: upload(d, parcel), Work: upload(d, make([]byte, n*room)), Pages: upload(d, pages), Tasks: upload(d, tasks),
 		Outputs: upload(d, []kernels.ParquetOutput{{Form: kernels.ParquetValue, Words: 1}}),
 		Arrays:  upload(d, make([]uint64, n*codesRows)), Places: upload(d, make([]uint32, n*codesRows)), Stop: upload(d, []uint64{0}),
 		ArrayWords: uint64(n * codesRows), PageCount: uint32(n), TaskCount: uint32(n), Rows: uint32(n * codesRows),
@@ -94,6 +96,7 @@ func benchCodes(b *testing.B, page []byte, n int) {
 	grid := kernels.ParquetValueGrid(n, codesRows)
 	d.must(k.Levels(d.stream, kernels.ParquetLevelGrid(n, codesRows), job))
 	decode := func() {
+		d.must(coded.FindRuns(d.stream, pages, job))
 		d.must(k.Values(d.stream, grid, job))
 		d.must(d.stream.Synchronize())
 	}

@@ -186,6 +186,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = sizeof(ParquetPage);
   *out++ = __builtin_offsetof(ParquetPage, at);
   *out++ = __builtin_offsetof(ParquetPage, expanded);
+  *out++ = __builtin_offsetof(ParquetPage, runs);
   *out++ = __builtin_offsetof(ParquetPage, bytes);
   *out++ = __builtin_offsetof(ParquetPage, size);
   *out++ = __builtin_offsetof(ParquetPage, levels);
