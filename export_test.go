@@ -59,6 +59,9 @@ func PinnedRetainBytes(bytes int64) Change {
 	return func(t *exec.Tuning) { t.PinnedRetainBytes = bytes }
 }
 
+// FewFrom has few groups leave devices at once where there are so many rows.
+func FewFrom(rows int64) Change { return func(t *exec.Tuning) { t.FewFrom = rows } }
+
 // DevicePays has runs that may choose take a device as soon as one is ready, however small they
 // are.
 func DevicePays() Change {

@@ -85,3 +85,39 @@ func TestDeviceSelects(t *testing.T) {
 		}
 	}
 }
+
+// Few groups leave the device that has them all at once, in place of being read there: the answer
+// is the same.
+func TestDeviceFewLeave(t *testing.T) {
+	gputest.Need(t, 2)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1), gagg.FewFrom(0)}
+	from := gagg.Files(randomFile(t, 2_000))
+	for _, x := range []struct {
+		q    gagg.Query
+		left bool
+	}{
+		{gagg.Query{By: []string{"i", "s"}, Aggs: exprs("count(*)", "min(x)", "sum(i)")}, true},
+		{gagg.Query{By: []string{"i"}, Aggs: exprs("count(*) as n"), Having: "n >= 1", OrderBy: []string{"-n", "i"}}, true},
+		{gagg.Query{By: []string{"i"}, Aggs: exprs("count(*)"), Where: "i < 400"}, true},
+		{gagg.Query{By: []string{"i"}, Aggs: exprs("median(x)")}, false}, // lists
+	} {
+		x.q.From = from
+		for _, device := range []string{"gpu", "0,1"} {
+			want := mustAnswer(t, x.q, tuned.of(gagg.Options{Device: "cpu"}))
+			got, s, err := answerStats(t, x.q, tuned.of(gagg.Options{Device: device, Threads: 2, Streams: 1, GPUMemory: tinyDevice}))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%+v on %q: %q, want %q; %v", x.q, device, got, want, err)
+			}
+			var left int64
+			for _, d := range s.Devices {
+				left += d.Selected
+				if !d.InCore {
+					t.Errorf("%+v on %q: %+v", x.q, device, d)
+				}
+			}
+			if x.left != (left > 0) || x.left && len(x.q.Having) == 0 && left != s.Groups {
+				t.Errorf("%+v on %q: %d groups left of %d", x.q, device, left, s.Groups)
+			}
+		}
+	}
+}

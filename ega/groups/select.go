@@ -15,10 +15,12 @@ import (
 // counting ranks in ranges, each time in the range that has it. It uses the memory of the readers,
 // so it comes before them.
 
-// Selection says which groups are wanted: those that a program keeps and, if Best is above 0, of
-// these those that are among so many by their ranks. Where groups are alike, or where the program
+// Selection says which groups are wanted: all of them, or those that a program keeps and, if Best is
+// above 0, of these those that are among so many by their ranks. Where groups are alike, or where the program
 // cannot tell, there are more.
 type Selection struct {
+	All bool // the other fields but Count do not matter
+
 	Values    []kernels.EgaValue    // that the program loads
 	Steps     []kernels.ParquetStep // with Best, one of them stores the word that ranks follow from
 	Registers int
@@ -139,29 +141,41 @@ func asBytes[T any](all []T) []byte {
 
 // run is Select once there is memory.
 func (n *selecting) run(emit func(rows []uint64) error) (got Selected, done bool, err error) {
+	bound, fit, err := n.few()
+	if err != nil || !fit {
+		return got, false, err
+	}
+	words, err := n.counted(func(out cuda.Ptr) error {
+		return n.kernel.Keep(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, bound, n.rows.Ptr, uint64(n.rows.Size/n.row), out)
+	})
+	if err != nil {
+		return got, false, err
+	}
+	got = Selected{Groups: words[keptWord], Left: words[leftWord]}
+	return got, true, n.hand(got.Groups, emit)
+}
+
+// few is the rank of the last group wanted; false: there are more than should leave alone, or than
+// there is room for.
+func (n *selecting) few() (bound uint64, fit bool, err error) {
+	if n.what.All {
+		return ^uint64(0), n.Len() <= uint64(n.rows.Size/n.row), nil
+	}
 	words, err := n.counted(func(out cuda.Ptr) error {
 		return n.kernel.Range(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, out)
 	})
 	if err != nil {
-		return got, false, err
+		return 0, false, err
 	}
 	found := window{least: ^words[leastWord], greatest: words[greatestWord], groups: words[rankedWord]}
 	bound, kept := ^uint64(0), found.groups
 	if n.what.Best > 0 && n.what.Best < found.groups {
 		if bound, kept, err = n.bound(found); err != nil {
-			return got, false, err
+			return 0, false, err
 		}
 	}
-	if kept += words[unsureWord]; kept > n.Len()/selectShare || kept > uint64(n.rows.Size/n.row) {
-		return got, false, nil
-	}
-	if words, err = n.counted(func(out cuda.Ptr) error {
-		return n.kernel.Keep(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, bound, n.rows.Ptr, uint64(n.rows.Size/n.row), out)
-	}); err != nil {
-		return got, false, err
-	}
-	got = Selected{Groups: words[keptWord], Left: words[leftWord]}
-	return got, true, n.hand(got.Groups, emit)
+	kept += words[unsureWord]
+	return bound, kept <= n.Len()/selectShare && kept <= uint64(n.rows.Size/n.row), nil
 }
 
 // window is some ranks: those from least to greatest, so many groups, behind `before` others.

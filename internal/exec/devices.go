@@ -35,7 +35,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
 		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,
-		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding, Select: decision.Select,
+		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding, Select: decision.Select, FewFrom: r.opt.Tuning.FewFrom,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.Pipeline

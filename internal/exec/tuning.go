@@ -19,6 +19,7 @@ type Tuning struct {
 	PassLeast         int                                // cpu.Config.PassLeast
 	BucketGain        float64                            // gpu.Config.Gain
 	PinnedRetainBytes int64                              // gpu.Config.RetainBytes
+	FewFrom           int64                              // gpu.Config.FewFrom
 	Accelerator       func(*gpu.Devices) cpu.Accelerator // how devices are given to the workers
 	Tiles             func() (gpu.BatchTile, error)      // gpu.Config.Tiles
 	Watch             func(Running)                      // is told of each run that begins; nil: nobody
@@ -31,6 +32,7 @@ func DefaultTuning() Tuning {
 		// as much as rows take that are packed while devices open, and are gone when rows leave
 		// these
 		PinnedRetainBytes: mostEarly,
+		FewFrom:           1 << 20, // so that tests of few rows read groups on devices
 		Accelerator:       func(d *gpu.Devices) cpu.Accelerator { return d },
 	}
 }

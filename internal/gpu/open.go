@@ -74,6 +74,10 @@ type Config struct {
 	// device at the end: else no device knows the whole of any.
 	Select *Selection
 
+	// FewFrom is how many input rows there are at least where groups leave the device that has them
+	// all, if they are few. With less rows they are read there, as many groups are.
+	FewFrom int64
+
 	// RetainBytes is how many bytes of pinned memory may be taken, for all devices, for rows that
 	// stay in it when they have left a device, where memory is not limited; 0: none.
 	RetainBytes int64

@@ -91,7 +91,7 @@ func (p *pass) load() {
 	if p.devices.config.Decode.Plan != nil {
 		kernels = append(decode.NewKernels(p.context).Parts(p.devices.config.Decode.Plan), kernels...)
 	}
-	if p.devices.config.Select != nil {
+	if len(p.devices.config.Lists) == 0 { // else no groups leave alone
 		kernels = append(kernels, groups.SelectSources(p.context)...)
 	}
 	p.loading.Go(func() { _ = p.context.Load(kernels...) })

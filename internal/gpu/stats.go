@@ -18,7 +18,7 @@ type Stats struct {
 	Peak   int64         // bytes that it held at most
 	// zero unless the first pass was finished; InCore: all groups stayed on devices
 	First firstpass.Stats
-	// Selected: groups in the table that were wanted, where the others were left on the device
+	// Selected: groups in the table that left it at once, since few were wanted, or there were few
 	Selected int64
 	Second   []secondpass.Stats // of each merger that has ended
 }
