@@ -32,7 +32,7 @@ type TileConfig struct {
 	// MinReduction is the least rows for each group, over the whole input of
 	// a worker, for which its table grows beyond the cache: below it, most
 	// rows would only be copied into the table and out of it again, each by way
-	// of a cache miss or two. Measured, as the others (docs/experiments/0013).
+	// of a cache miss or two. Measured, as the others (docs/experiments/0017).
 	MinReduction float64
 	// CacheReduction is the least rows for each group, since it was last
 	// flushed, for which a table that is kept in the cache is used again.

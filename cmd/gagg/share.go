@@ -32,7 +32,7 @@ const (
 	// small objects that no budget counts. The first collection of a run
 	// without a limit comes at 74 MiB: what is less than that is not worth a
 	// collection. While one runs, each pointer that is stored costs more, and 16 threads
-	// that scan 3e7 rows took a twentieth longer with a fourth of it (docs/experiments/0013).
+	// that scan 3e7 rows took a twentieth longer with a fourth of it (docs/experiments/0017).
 	leastGarbage, mostGarbage = 6 * mib, 128 * mib
 	garbagePart               = 16 // of a small limit: up to usualGarbage
 	usualGarbage              = 32 * mib

@@ -28,7 +28,7 @@ const (
 	topReduction = 1.3
 	// longReduction is leastReduction of rows whose values are longer than they are, and longRows
 	// how many times as many of these are seen before a table is judged, and between two judgements
-	// without one (docs/experiments/0013).
+	// without one (docs/experiments/0015).
 	longReduction = 1.2
 	longRows      = 8
 )

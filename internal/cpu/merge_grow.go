@@ -14,7 +14,7 @@ import (
 const (
 	// growsSpare is for how many times the likely groups a directory that grows has room at first:
 	// most of them are found at their home slots then. With room for them alone user time was 4 %
-	// longer (docs/experiments/0013).
+	// longer (docs/experiments/0017).
 	growsSpare = 2
 	// growsFrom is how many rows there must be for each group that it has room for: fewer save
 	// little.

@@ -158,7 +158,7 @@ const (
 	expectShare = 256
 	// mostNew is of how many of the keys that come to the set most are new, for it to be worth
 	// while: what it saves is places in partitions for those that are not. Where all are, it takes
-	// a fifth longer than partitions (docs/experiments/0013).
+	// a fifth longer than partitions (docs/experiments/0018).
 	mostNew = .8
 	// filled is how full slots are when there are as many keys as expected, and blind how many
 	// times the slots are more where nobody knows.

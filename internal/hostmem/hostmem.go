@@ -20,7 +20,7 @@
 // pages; to grow one from 32 to 64 MiB costs 0.1 ms, by a copy 7.5 ms. So where
 // more may be resident than what buffers have (Slack), those of 32 KiB to 2 MiB
 // lie in huge pages that they share, and are used again (hugeHeap): real
-// queries on 16 cores take a tenth less time with it (docs/experiments/0013).
+// queries on 16 cores take a tenth less time with it (docs/experiments/0017).
 //
 // MADE-FREED: Free and Grow take a slice of Make or Grow, from its first
 // element on and with all its capacity (its length does not matter), once.

@@ -146,7 +146,7 @@ func (e *Encoder) flatField(f *field, v *column.Vector) {
 
 // maxTranslated is the most integers of a dictionary that is translated. The words and hashes of
 // more do not stay in the cache, and hashing the integer itself is faster than fetching them
-// (docs/experiments/0013).
+// (docs/experiments/0017).
 const maxTranslated = 4 << 10
 
 // plainInts reports whether v is encoded as the bits of integers, none of them NULL.

@@ -18,13 +18,13 @@ const (
 	// hold; those of a larger one are if internRepeats of them are in another one too. Numbering
 	// takes a look-up in a table that all workers share for each entry of each dictionary, and
 	// saves comparing strings for each row: with 2.6 % in common it takes twice the time, with all
-	// in common a third (docs/experiments/0013).
+	// in common a third (docs/experiments/0015).
 	fewInternEntries = 4 << 10
 	internRepeats    = .5
 
 	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make
 	// rows of more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a
-	// cache miss or two whenever it is compared (docs/experiments/0013).
+	// cache miss or two whenever it is compared (docs/experiments/0015).
 	maxInlineText = 55
 )
 
