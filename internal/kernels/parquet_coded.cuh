@@ -5,8 +5,8 @@
 // number of blocks: each looks for the window that its first row is in, and lists runs from there
 // on (ParquetCodedRuns).
 //
-// An element is a run. A packed run of no groups has one byte: it is one element with the run behind
-// it. The chain ends with a run that is damaged; so is the page, if rows are left.
+// An element is a run. A packed run of no groups has one byte: it is one element with the run
+// behind it. The chain ends with a run that is damaged; so is the page, if rows are left.
 #pragma once
 
 #include "chain_page.cuh"

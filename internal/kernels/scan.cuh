@@ -1,7 +1,7 @@
 // Prefix sums of a block.
 //
 // Who takes part: all threads of a block whose threads are whole warps. block_sum_before has two
-// barriers, block_sum_up_to one; both need one more before a block may use the scratch memory again.
+// barriers, block_sum_up_to one; both need one more before a block uses the scratch memory again.
 #pragma once
 
 #include "device.cuh"
