@@ -15,9 +15,9 @@ import (
 // counting ranks in ranges, each time in the range that has it. It uses the memory of the readers,
 // so it comes before them.
 
-// Selection says which groups are wanted: all of them, or those that a program keeps and, if Best is
-// above 0, of these those that are among so many by their ranks. Where groups are alike, or where the program
-// cannot tell, there are more.
+// Selection says which groups are wanted: all of them, or those that a program keeps and, if Best
+// is above 0, of these those that are among so many by their ranks. Where groups are alike, or
+// where the program cannot tell, there are more.
 type Selection struct {
 	All bool // the other fields but Count do not matter
 
