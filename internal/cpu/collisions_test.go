@@ -156,7 +156,7 @@ func farthest(d *directory, hashOf func(group uint32) uint64) (far int) {
 const farMost = 250
 
 // F10: keys that were made to have one hash lie near the slots where they are looked for, in the
-// tables of workers and in the directories of mergers. They come out in order, whatever the road.
+// tables of workers and in the directories of mergers. They come out in order, in every strategy.
 func TestCrowded(t *testing.T) {
 	const n, batch = 20_000, 1000
 	for _, kind := range []string{"integers", "texts", "long texts"} {
@@ -381,7 +381,7 @@ func (a *asked) Err() error {
 	return a.Context.Err()
 }
 
-// F10: whatever the road of a merge, it looks at the context all the time.
+// F10: in every strategy a merge looks at the context all the time.
 func TestMergeAsks(t *testing.T) {
 	const n, between = 40_000, 8192 // rows
 	a, b := collidingKeys(t, n)

@@ -160,11 +160,11 @@ func pipeline(filter bool) Pipeline {
 	return p
 }
 
-// Every road gives the same sums, each group once, in order of hash: coded
+// Every strategy gives the same sums, each group once, in order of hash: coded
 // and plain keys, tables that grow, tables that are flushed when they are full
 // and forced partitioning, one and several workers.
-func TestRoads(t *testing.T) {
-	roads := map[string]feedback.TileConfig{
+func TestStrategies(t *testing.T) {
+	strategies := map[string]feedback.TileConfig{
 		"table":   {MinRows: 1 << 62},
 		"cached":  {MinReduction: math.Inf(1), CacheBytes: 64 << 10},
 		"scatter": feedback.NoTiles,
@@ -173,12 +173,12 @@ func TestRoads(t *testing.T) {
 		for _, keys := range []string{"flat", "coded", "mixed"} {
 			for _, filter := range []bool{false, true} {
 				in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, keys, filter)
-				for road, tile := range roads {
+				for strategy, tile := range strategies {
 					for _, partitions := range []int{0, 1, 2, 256} {
 						for _, threads := range threadsTried {
 							for form, configOf := range configsTried {
 								name := fmt.Sprintf("groups=%d/keys=%s/filter=%t/%s/partitions=%d/threads=%d/rows=%s",
-									groups, keys, filter, road, partitions, threads, form)
+									groups, keys, filter, strategy, partitions, threads, form)
 								t.Run(name, func(t *testing.T) {
 									checkSums(t, configOf(partitions, tile, noLimit), in, filter, threads, want)
 								})

@@ -26,7 +26,7 @@
 //     a table of the cache's size from then on, which it empties whenever it is
 //     full; and when that saves too little as well (feedback.DecideCached), it
 //     places tiles directly. Nothing is lost by deciding wrongly:
-//     every road ends in rows with mergeable states. If there is an accelerator
+//     every strategy ends in rows with mergeable states. If there is an accelerator
 //     (accelerator.go), tiles are written into its memory in place of buckets (offload.go), or
 //     units as they lie in their files (encoded.go), and what it has no room for may lie in pinned
 //     memory beside the buckets (evicted.go).

@@ -28,8 +28,9 @@ type store struct {
 }
 
 // whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
-// That is counted from what is there, not from what was done, and always: a
-// road that loses rows would give a wrong answer that looks right.
+// The rows that are there are counted, not those that were written, and in
+// every build: a strategy that loses rows would give a wrong answer that looks
+// right.
 func (s *store) whole() error {
 	if n := s.buckets.AllRows(); n != s.placed {
 		return fmt.Errorf("internal error: partitions hold %d of %d rows", n, s.placed)

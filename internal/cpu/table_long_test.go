@@ -118,7 +118,7 @@ func longInput(nbatches, rows, groups int, keys string) (batches, map[string]int
 	return out, want
 }
 
-// Every road counts the rows of each long key right, and the budget knows of
+// Every strategy counts the rows of each long key right, and the budget knows of
 // the strings.
 func TestLongKeyRoads(t *testing.T) {
 	for _, groups := range []int{1, 100, 20_000} {
