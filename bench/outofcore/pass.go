@@ -37,7 +37,7 @@ type figures struct {
 	// reading the groups from the device, or the host buckets' passes
 	Second float64 `json:"second_s"`
 
-	Placers float64 `json:"placers_s"` // placing rows: of all placers together
+	Writing float64 `json:"placers_s"` // writing rows to buckets: of all writers together; the name is that of results on record
 
 	Warm  *figures `json:"warm,omitempty"` // of another run, in the pinned memory of this one
 	Unpin float64  `json:"unpin_s"`        // giving that memory back in the end, by one goroutine
@@ -59,11 +59,11 @@ type bench struct {
 
 // take measures one run. Its groups are counted, and what they count.
 func (b *bench) take(c testCase, spares *evict.Spares) (f figures, err error) {
-	host := newHostBuckets(b.placers, b.bits, b.split)
+	host := newHostBuckets(b.writers, b.bits, b.split)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
 	m, err := firstpass.Start(context.Background(), b.thread.Context(), firstpass.Config{
-		Layout: layout, Streams: c.Streams, Device: b.device, Writers: b.placers, Write: host.place,
+		Layout: layout, Streams: c.Streams, Device: b.device, Writers: b.writers, Write: host.place,
 		Slots: c.Streams*slotsPerStream + b.producers, SlotBytes: b.slot * rowBytes,
 		RetainBytes: b.keep, Spares: spares, Readers: b.passes, Timed: b.timed,
 	})
@@ -88,7 +88,7 @@ func (b *bench) take(c testCase, spares *evict.Spares) (f figures, err error) {
 		err = errors.Join(err, host.free(&f))
 	}
 	f.Second = time.Since(begin).Seconds()
-	f.Placers = time.Duration(host.busy.Load()).Seconds()
+	f.Writing = time.Duration(host.busy.Load()).Seconds()
 	f.GroupsOut = counted.groups
 	return f, errors.Join(err, counted.check(uint64(b.rows), c.Groups))
 }
