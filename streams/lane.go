@@ -27,8 +27,8 @@ type lane struct {
 	busy []*Stage
 }
 
-// live is the life of a lane. ready is told once it can take jobs, or why it
-// cannot.
+// live is the life of a lane. It sends to ready once: nil when it can take
+// jobs, or the error why it cannot.
 func (l *lane) live(ready chan<- error) {
 	if err := l.open(); err != nil {
 		ready <- err
@@ -114,7 +114,7 @@ func (l *lane) start(e *entry) error {
 	l.idle = l.idle[:len(l.idle)-1]
 	s.entry, s.phase = e, stageComputing
 	l.busy = append(l.busy, s)
-	return l.told(s, s.launch(l))
+	return l.jobError(s, s.launch(l))
 }
 
 // fetch queues the copy out of the first job that computes, if it is done.
@@ -125,10 +125,10 @@ func (l *lane) fetch() (bool, error) {
 	}
 	s := l.busy[i]
 	if done, err := s.steps[stepCompute].done(); err != nil || !done {
-		return false, l.told(s, err)
+		return false, l.jobError(s, err)
 	}
 	s.phase = stageLeaving
-	return true, l.told(s, s.fetch(l))
+	return true, l.jobError(s, s.fetch(l))
 }
 
 // deliver hands over the output of the first job, if it is here.
@@ -138,11 +138,11 @@ func (l *lane) deliver() (bool, error) {
 	}
 	s := l.busy[0]
 	if done, err := s.steps[stepOut].done(); err != nil || !done {
-		return false, l.told(s, err)
+		return false, l.jobError(s, err)
 	}
 	from := l.pipeline.now()
 	if err := s.entry.job.Deliver(s.result); err != nil {
-		return false, l.told(s, fmt.Errorf("deliver: %w", err))
+		return false, l.jobError(s, fmt.Errorf("deliver: %w", err))
 	}
 	e := s.entry
 	l.busy = slices.Delete(l.busy, 0, 1)
@@ -152,8 +152,8 @@ func (l *lane) deliver() (bool, error) {
 	return true, l.account(s, e, from) // the stage is as the job left it until take
 }
 
-// told adds to an error which job it befell.
-func (l *lane) told(s *Stage, err error) error {
+// jobError adds to an error which job it befell.
+func (l *lane) jobError(s *Stage, err error) error {
 	if err == nil {
 		return nil
 	}
