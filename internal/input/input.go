@@ -73,9 +73,9 @@ type Scan interface {
 	Encoded(col int) (t parquetio.EncodedType, ok bool)
 	EncodedUnit(unit int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
 
-	// Observe has what is read told as it comes, by any goroutine; false: nothing is told, since
-	// units tell it.
-	Observe(told func(bytes, rows int64)) bool
+	// Observe has observe called with what is read as it comes, by any goroutine; false: it is never
+	// called, since the sizes of units are known.
+	Observe(observe func(bytes, rows int64)) bool
 
 	WorkerBytes() int64 // what a reader takes, about
 	Reader() cpu.Reader
