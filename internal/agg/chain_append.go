@@ -62,7 +62,7 @@ func recentSlot(v uint64) uint64 { return v * 0x9e3779b97f4a7c15 >> 56 }
 // joinRecent makes one of equal entries of a batch, in place, where a small table finds them.
 func (c *scratch) joinRecent(of *chain, words []uint64) []uint64 {
 	c.recent = [recentValues]uint32{}
-	kept := 0
+	filled := 0
 	for at := 0; at < len(words); at += of.words {
 		e := words[at : at+of.words]
 		slot := &c.recent[recentSlot(e[of.value])]
@@ -70,11 +70,11 @@ func (c *scratch) joinRecent(of *chain, words []uint64) []uint64 {
 			of.join(words[*slot-1:], e)
 			continue
 		}
-		copy(words[kept:], e)
-		*slot = uint32(kept + 1)
-		kept += of.words
+		copy(words[filled:], e)
+		*slot = uint32(filled + 1)
+		filled += of.words
 	}
-	return words[:kept]
+	return words[:filled]
 }
 
 // reduceStrings appends the strings of a batch to the chain of one group, once those that are the
