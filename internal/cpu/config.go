@@ -92,8 +92,8 @@ type Config struct {
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
 
-	// KeepDistinct has the groups of inner runs kept as they are (Groups.Kept), in place of
-	// becoming rows.
+	// KeepDistinct has the groups of inner runs put out as they are (Groups.Inner), in place of
+	// becoming rows of the outer run.
 	KeepDistinct bool
 
 	// First tells that only so many groups are wanted, the first in order of hash; 0: all are.

@@ -81,15 +81,15 @@ func (r *Run) fold(ctx context.Context, n int, workers []*Worker) (Folded, error
 	return Folded{shared.Groups + f.folded.Load(), len(g.Sizes()), g.Partitioned}, g.Close()
 }
 
-// Kept is the groups of an inner run, for who merges them as they are.
-type Kept struct {
+// InnerGroups is the groups of an inner run, to be merged as they are.
+type InnerGroups struct {
 	Run    *Run
 	Config *Config
 	Groups Groups
 }
 
 // keepAll completes all inner runs.
-func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, kept []Kept, err error) {
+func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, groups []InnerGroups, err error) {
 	if len(r.inner) > 0 && in.ReadAll != nil {
 		in.ReadAll()
 	}
@@ -100,15 +100,15 @@ func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, kept []Kept
 		}
 		g, err := d.run.finish(inner)
 		if err != nil {
-			return nil, kept, err
+			return nil, groups, err
 		}
 		for _, w := range workers {
 			w.sets.of[n].worker = nil // its rows are those of g
 		}
-		kept = append(kept, Kept{d.run, d.Config, g})
+		groups = append(groups, InnerGroups{d.run, d.Config, g})
 		folded = append(folded, Folded{int64(g.Estimate), len(g.Sizes()), g.Partitioned})
 	}
-	return folded, kept, nil
+	return folded, groups, nil
 }
 
 // folding is the folding of one inner run.

@@ -35,7 +35,7 @@ func (m *Merger) keepLong(s *store, base uint64) {
 	memory := m.block.Take()
 	m.paged -= int64(len(memory))
 	s.arena.Own(memory, int64(len(memory)), base)
-	m.kept = true
+	m.adopted = true
 }
 
 // loadLong enters the rows of a long block. It is refused before any of them is entered, if at all.

@@ -50,7 +50,7 @@ type Merger struct {
 	tail     []uint64   // what is left of the last one, if it is the store's
 	gathered []uint64   // memory for those of in that tables held (HELD)
 	block    partition.Page
-	kept     bool              // its memory is an arena's now, being that of a long block
+	adopted  bool              // an arena owns the memory of block, which is long
 	touched  uint64            // by touchLong, whose reading the compiler might leave out else
 	hashes   [touchRows]uint64 // scratch: by which rows are looked up
 	groups   [touchRows]uint32 // scratch: what they are likely to belong to

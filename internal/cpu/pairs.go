@@ -36,7 +36,7 @@ type pairs struct {
 	pool    *partition.Pool    // what the partitions lie in
 	buckets *partition.Buckets // nil until there is a pair. A row is top half of a hash | number, value
 	set     pairSet
-	kept    []uint64 // by repeated
+	unique  []uint64 // the different pairs of a partition: scratch of dropIn
 	n, next int      // pairs in partitions, and at how many those that came before are dropped
 	took    bool     // the rows of the batch
 }
@@ -201,7 +201,7 @@ func (p *pairs) dropIn(part int) error {
 	if err := p.set.begin(p.buckets.Rows(part), p.memory()); err != nil {
 		return err
 	}
-	p.kept = p.kept[:0]
+	p.unique = p.unique[:0]
 	var numbers [pairsAtOnce]uint32
 	for _, page := range p.buckets.Pages(nil, part) {
 		for len(page) > 0 {
@@ -212,13 +212,13 @@ func (p *pairs) dropIn(part int) error {
 				ids[i] = uint32(some[pairWords*i])
 			}
 			for _, i := range p.set.enter(ids, some) {
-				p.kept = append(p.kept, some[pairWords*i], some[pairWords*i+1])
+				p.unique = append(p.unique, some[pairWords*i], some[pairWords*i+1])
 			}
 		}
 	}
-	p.n += len(p.kept) / pairWords
+	p.n += len(p.unique) / pairWords
 	p.buckets.Release(part)
-	_, err := p.buckets.Scatter(p.kept) // into pages that were released
+	_, err := p.buckets.Scatter(p.unique) // into pages that were released
 	return err
 }
 

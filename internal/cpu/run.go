@@ -43,7 +43,7 @@ type Groups struct {
 	Estimate    float64              // about how many there are
 	Sent        int64                // input rows that the device was given, as rows or groups
 	Distinct    []Folded             // what came of each of Config.Distinct
-	Kept        []Kept               // the groups of each, with Config.KeepDistinct; else none
+	Inner       []InnerGroups        // the groups of each, with Config.KeepDistinct; else none
 
 	stores []*store
 	drawn  int64         // memory for mergers (HELD)
@@ -76,10 +76,10 @@ func (g *Groups) Close() error {
 		errs = append(errs, s.close())
 	}
 	g.giveBack()
-	for i := range g.Kept {
-		errs = append(errs, g.Kept[i].Groups.Close())
+	for i := range g.Inner {
+		errs = append(errs, g.Inner[i].Groups.Close())
 	}
-	g.stores, g.Buckets, g.Kept = nil, nil, nil
+	g.stores, g.Buckets, g.Inner = nil, nil, nil
 	return errors.Join(errs...)
 }
 
@@ -106,23 +106,23 @@ func (r *Run) Group(ctx context.Context, in Input) (Groups, error) {
 	workers = withOthers(workers)
 	err := context.Cause(ctx)
 	var folded []Folded
-	var kept []Kept
+	var inner []InnerGroups
 	switch {
 	case err != nil:
 	case r.cfg.KeepDistinct:
-		folded, kept, err = r.keepAll(in, workers)
+		folded, inner, err = r.keepAll(in, workers)
 	default:
 		folded, err = r.foldAll(ctx, in, workers)
 	}
 	if err == nil {
 		var g Groups
 		if g, err = r.finish(workers); err == nil {
-			g.Distinct, g.Kept = folded, kept
+			g.Distinct, g.Inner = folded, inner
 			return g, nil
 		}
 	}
-	for i := range kept {
-		err = errors.Join(err, kept[i].Groups.Close())
+	for i := range inner {
+		err = errors.Join(err, inner[i].Groups.Close())
 	}
 	for _, w := range workers {
 		if w != nil {

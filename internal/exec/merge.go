@@ -41,7 +41,7 @@ type joined struct {
 	sources state.Union
 	moves   []*state.Moved // by table: nil where positions stay
 	text    query.Query
-	told    string // by which table
+	textOf  string // the name of the table whose header has it
 	fields  query.Fields
 }
 
@@ -93,7 +93,7 @@ func (m *joined) agree() error {
 		}
 		if first < 0 {
 			first = i
-			m.text, m.told = m.headers[i].Text(), part.Name
+			m.text, m.textOf = m.headers[i].Text(), part.Name
 			if m.fields, err = m.headers[i].Fields(); err != nil {
 				return stateError(part.Name, fmt.Errorf("damaged: %w", err))
 			}
@@ -248,12 +248,12 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 	return out, m.place(out.StateColumns())
 }
 
-// checkText looks whether the query of the states, as they tell it, is one.
+// checkText checks that the text of the states' query is one.
 func (m *joined) checkText() error {
 	text := m.text
 	text.Mode = query.TakeStates
 	if _, err := query.Compile(m.fields, text); err != nil {
-		return stateError(m.told, fmt.Errorf("damaged: the query that the states are of: %w", err))
+		return stateError(m.textOf, fmt.Errorf("damaged: the query that the states are of: %w", err))
 	}
 	return nil
 }

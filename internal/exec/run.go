@@ -98,8 +98,8 @@ type progress struct {
 	merged              atomic.Int64 // ranges of partitions
 	sorted              atomic.Int64 // rows that sorters were given
 	putOut              atomic.Int64 // groups
-	streams             bool         // what is read is told by the source, not by units
-	streamed, came      atomic.Int64 // bytes and rows that it told
+	streams             bool         // the source reports what is read; units do not
+	streamed, came      atomic.Int64 // bytes and rows that it reported
 }
 
 // restart is for an input that is read again.
@@ -143,7 +143,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	groups := &r.current.Load().groups
 	r.partitions = groups.Buckets[0].Partitions()
 	r.ranges = r.planRanges(r.current.Load())
-	r.addKept()
+	r.addInnerStates()
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
