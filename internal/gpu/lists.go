@@ -77,13 +77,13 @@ func (d *Devices) liftFor(to *arena.Arena, bytes int) {
 
 // withRows is the groups that have rows.
 func (l *lists) withRows(rows []uint64) []uint64 {
-	kept, stride := rows[:0], l.config.Layout.Stride()
+	some, stride := rows[:0], l.config.Layout.Stride()
 	for ; len(rows) > 0; rows = rows[stride:] {
 		if row := rows[:stride]; l.config.States.Rows(row) > 0 {
-			kept = append(kept, row...)
+			some = append(some, row...)
 		}
 	}
-	return kept
+	return some
 }
 
 // take makes spans those of a list that have values, in the order in which these lie on the device.
