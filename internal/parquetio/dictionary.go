@@ -31,10 +31,10 @@ func (m *dictMemory) free() {
 	m.values.free()
 }
 
-// hand leaves the memory and what was drawn for it to another account.
-func (m *dictMemory) hand(to *account) {
-	m.page.hand(to)
-	m.values.hand(to)
+// transfer leaves the memory and what was drawn for it to another account.
+func (m *dictMemory) transfer(to *account) {
+	m.page.transfer(to)
+	m.values.transfer(to)
 }
 
 // dictionary decodes the dictionary page whose header of so many bytes was decoded.

@@ -114,7 +114,7 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 		}
 		e.Bytes += room
 		switch {
-		case !handedOn(m.Codec):
+		case !staysEncoded(m.Codec):
 			e.Unpacked += room
 		case m.Codec != format.Uncompressed:
 			e.Expanded += min(max(m.TotalUncompressedSize, 0), mostEncoded)
@@ -143,8 +143,9 @@ func encodable(m *format.ColumnMetaData) bool {
 	return true
 }
 
-// handedOn reports whether pages of a codec stay as they are.
-func handedOn(id format.CompressionCodec) bool {
+// staysEncoded reports whether encoded chunks have the pages of a codec as
+// they are in the file. Those of other codecs are decompressed here.
+func staysEncoded(id format.CompressionCodec) bool {
 	return id == format.Uncompressed || id == format.Snappy
 }
 
@@ -159,7 +160,7 @@ const mostEncoded = 1 << 31
 // what the footer promises of it decompressed.
 func (f *file) encodedRoom(m *format.ColumnMetaData) (room int64, ok bool) {
 	_, n, err := f.chunkRange(m)
-	if !handedOn(m.Codec) {
+	if !staysEncoded(m.Codec) {
 		n = m.TotalUncompressedSize
 	}
 	return encodedRoom(n), err == nil && n >= 0 && n <= mostEncoded

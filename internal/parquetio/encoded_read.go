@@ -110,7 +110,7 @@ func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk Encode
 	c.sparse = false // rows may be of any entry
 	room, _ := c.f.encodedRoom(c.metadata())
 	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
-	if handedOn(c.id) {
+	if staysEncoded(c.id) {
 		err = c.fetch(&place)
 	} else {
 		err = c.unfetched()
