@@ -109,11 +109,11 @@ const readBits = 6
 
 func (b *bench) first(m *firstpass.Pass, c testCase, f *figures) (*groups.Groups, error) {
 	begin := time.Now()
-	hand, producers := b.lend, 1
+	submit, producers := b.lend, 1
 	if c.Source == pageable {
-		hand, producers = b.copyIn, b.producers
+		submit, producers = b.copyIn, b.producers
 	}
-	err := spread(producers, (b.rows+b.slot-1)/b.slot, func(_, n int) error { return hand(m, n*b.slot, min((n+1)*b.slot, b.rows)) })
+	err := spread(producers, (b.rows+b.slot-1)/b.slot, func(_, n int) error { return submit(m, n*b.slot, min((n+1)*b.slot, b.rows)) })
 	if err != nil {
 		return nil, err
 	}
