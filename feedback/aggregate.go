@@ -6,7 +6,7 @@
 //     grows with its groups (DecideTile), in one that stays in the cache and is
 //     flushed when it is full (DecideCached), in one that memory keeps from
 //     growing (DecideFlush); and whether it would by now (DecideGrow).
-//   - EstimateGroups, ExpectedGroups and Seen: how many groups there are in all,
+//   - EstimateGroups, ExpectedGroups and Observation: how many groups there are in all,
 //     from those that some of the rows made.
 //   - ShareConfig: whether the blocks of a device combine the rows of a tile
 //     among themselves first (DecideShare), from what they sent on of an
@@ -82,8 +82,8 @@ func ExpectedGroups(rows, groups, total int64) float64 {
 	return distinct * -math.Expm1(-n/distinct)
 }
 
-// Seen is what the rows that a worker has seen have made.
-type Seen struct {
+// Observation is the groups that the rows of a worker have made so far.
+type Observation struct {
 	Rows, Groups int64
 	// Once and Twice are the shares of the groups that have one row, and two, among so many groups
 	// that were counted; 0: nobody has counted.
@@ -105,7 +105,7 @@ type Seen struct {
 // estimation of the number of classes in a population, 1984), of which more rows will show a part
 // (Colwell et al., Models and estimators linking individual-based and sample-based rarefaction,
 // 2012, equation 9).
-func (s Seen) AtRandom(total int64) float64 {
+func (s Observation) AtRandom(total int64) float64 {
 	equal := ExpectedGroups(s.Rows, s.Groups, total)
 	if s.Once <= 0 || total <= s.Rows {
 		return equal
@@ -123,7 +123,7 @@ func (s Seen) AtRandom(total int64) float64 {
 // more groups are expected the more rows were seen, and as many more are taken to be for each
 // doubling that is to come; but no more than the last rows have made, since a row is the less often
 // a new group the more groups there are.
-func (s Seen) Expected(total int64) float64 {
+func (s Observation) Expected(total int64) float64 {
 	n := s.AtRandom(total)
 	if growth := n / s.Before; s.Before > 0 && growth > s.leastGrowth() && total > s.Rows {
 		n *= math.Pow(min(growth, 2), math.Log2(float64(total)/float64(s.Rows)))
@@ -140,7 +140,7 @@ func (s Seen) Expected(total int64) float64 {
 // seen twice, so its relative variance is 1/t; when half of the rows were seen t was a quarter, and
 // the variance 4/t; the quotient of both has 5/t. The tenth was not measured: a growth within it
 // only has a decision wait for as many rows again.
-func (s Seen) leastGrowth() float64 {
+func (s Observation) leastGrowth() float64 {
 	twice := float64(s.Rows - s.Groups) // that are no new group, if nobody has counted
 	if s.Once > 0 {
 		twice = s.Twice * float64(s.Counted)
@@ -151,14 +151,14 @@ func (s Seen) leastGrowth() float64 {
 // DecideTile says whether a worker keeps aggregating into a table that grows
 // with its groups, having seen some rows of total rows that it is to see
 // (negative: nobody knows).
-func (c TileConfig) DecideTile(seen Seen, total int64) TileDecision {
-	if seen.Rows < c.MinRows {
+func (c TileConfig) DecideTile(o Observation, total int64) TileDecision {
+	if o.Rows < c.MinRows {
 		return KeepTable
 	}
 	if total < 0 {
 		total = math.MaxInt64
 	}
-	if float64(total) < c.MinReduction*seen.Expected(total) {
+	if float64(total) < c.MinReduction*o.Expected(total) {
 		return Scatter
 	}
 	return KeepTable

@@ -45,7 +45,7 @@ func TestSeenExpected(t *testing.T) {
 		{"the greater, the rarer", func() int { return int(rng.Float64() * rng.Float64() * rng.Float64() * 200_000) }, .4, 1.2},
 	} {
 		sizes := map[int]int{}
-		seen := Seen{Rows: rows}
+		seen := Observation{Rows: rows}
 		for n := range total {
 			sizes[x.draw()]++
 			if n+1 == rows {
@@ -82,7 +82,7 @@ func TestDecideTile(t *testing.T) {
 		{"reduces tenfold, in a table of gigabytes", 65536, 65520, 1e10, KeepTable},
 		{"two rows a group", 65536, 64900, 6.6e6, Scatter},
 	} {
-		if got := c.DecideTile(Seen{Rows: x.rows, Groups: x.groups}, x.total); got != x.want {
+		if got := c.DecideTile(Observation{Rows: x.rows, Groups: x.groups}, x.total); got != x.want {
 			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
 		}
 	}
@@ -93,7 +93,7 @@ func TestLately(t *testing.T) {
 	c := DefaultTileConfig
 	c.MinReduction = 2.5
 	// Referer of hits
-	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379}
+	seen := Observation{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379}
 	const total = 5_000_000
 	if got := seen.Expected(total); got < 4e6 || c.DecideTile(seen, total) != Scatter {
 		t.Errorf("expects %.0f groups by their growth alone", got)
@@ -102,7 +102,7 @@ func TestLately(t *testing.T) {
 	if got := seen.Expected(total); got < 1.8e6 || got > 1.9e6 || c.DecideTile(seen, total) != KeepTable {
 		t.Errorf("expects %.0f groups, of which the last half of the rows made %.2f each", got, seen.Lately)
 	}
-	few := Seen{Rows: 10_000, Groups: 100, Lately: .5}
+	few := Observation{Rows: 10_000, Groups: 100, Lately: .5}
 	if got := few.Expected(total); got > 101 {
 		t.Errorf("expects %.0f groups of 100", got)
 	}
@@ -113,7 +113,7 @@ func TestLately(t *testing.T) {
 func TestGrowthByChance(t *testing.T) {
 	c := DefaultTileConfig
 	// l_partkey, of 333,333
-	seen := Seen{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000}
+	seen := Observation{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000}
 	if got := seen.Expected(5_000_000); got > 5e5 || c.DecideTile(seen, 5_000_000) != KeepTable {
 		t.Errorf("expects %.0f groups", got)
 	}

@@ -96,11 +96,11 @@ type Config struct {
 	// becoming rows of the outer run.
 	KeepDistinct bool
 
-	// First tells that only so many groups are wanted, the first in order of hash; 0: all are.
-	First int
+	// Limit is how many groups are wanted, the first in order of hash; 0: all are.
+	Limit int
 
-	// Top tells that only the groups with the greatest counts are wanted; nil: all are.
-	Top *Top
+	// TopN says that only the groups with the greatest counts are wanted; nil: all are.
+	TopN *TopN
 
 	// PassLeast is how many rows a partition has at least for a device to aggregate it (Pass);
 	// DefaultPassLeast outside of tests.

@@ -45,7 +45,7 @@ func (w *Worker) thresholds() feedback.TileConfig {
 		t.MinReduction = 0
 	case w.longValues():
 		t.MinReduction, t.MinRows = min(t.MinReduction, longReduction), longRows*t.MinRows
-	case w.cfg.Top != nil && w.cfg.Keys.HasRefs():
+	case w.cfg.TopN != nil && w.cfg.Keys.HasRefs():
 		t.MinReduction = min(t.MinReduction, topReduction)
 	case w.cfg.Keys.HasRefs():
 		t.MinReduction = min(t.MinReduction, leastReduction)
@@ -72,12 +72,12 @@ func (w *Worker) longValues() bool {
 type judged struct {
 	rows   int64
 	groups uint32
-	before float64 // feedback.Seen.AtRandom
+	before float64 // feedback.Observation.AtRandom
 }
 
-// look is what the rows of a table tell, of so many that are to come in all.
-func (w *Worker) look(total int64) feedback.Seen {
-	seen, last := w.sizes.seen(w.rows, w.table.n, w.judged.before), w.judged
+// observe returns what the rows of a table say of the groups of `total` rows.
+func (w *Worker) observe(total int64) feedback.Observation {
+	seen, last := w.sizes.observe(w.rows, w.table.n, w.judged.before), w.judged
 	if last.rows > 0 && w.rows > last.rows {
 		seen.Lately = float64(w.table.n-last.groups) / float64(w.rows-last.rows)
 	}
@@ -86,7 +86,7 @@ func (w *Worker) look(total int64) feedback.Seen {
 }
 
 // firstCheck is at how many rows a table is looked at for the first time: before it is judged, so
-// that it is seen whether more and more groups come (feedback.Seen.Before).
+// that it is seen whether more and more groups come (feedback.Observation.Before).
 func (r *Run) firstCheck() int64 {
 	if r.accelerator != nil { // which is asked at every check
 		return r.cfg.Tile.MinRows
@@ -104,7 +104,7 @@ func (w *Worker) judge() error {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
 		device = w.run.accelerator.Pays(w.rows, int64(w.table.n))
 	}
-	seen := w.look(total)
+	seen := w.observe(total)
 	switch {
 	case device && w.leaves:
 		return w.leave()
@@ -114,7 +114,7 @@ func (w *Worker) judge() error {
 	case tile.DecideTile(seen, total) == feedback.KeepTable:
 		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
-	case w.near == nil && !w.cfg.States.HasChains():
+	case w.limiter == nil && !w.cfg.States.HasChains():
 		w.expected = seen.Expected(w.rowsAll())
 		return w.cache()
 	}

@@ -221,7 +221,7 @@ func inTables(workers []*Worker) (all int, partitioned bool) {
 // finish empties all workers into buckets of one number of partitions.
 func (r *Run) finish(workers []*Worker) (g Groups, err error) {
 	total, _ := inTables(workers)
-	if err := r.leaveTop(workers, total); err != nil {
+	if err := r.dropBelowTopN(workers, total); err != nil {
 		return g, err
 	}
 	total, g.Partitioned = inTables(workers)

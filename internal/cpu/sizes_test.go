@@ -51,7 +51,7 @@ func TestSizes(t *testing.T) {
 	var s sizes
 	groups := []uint32{0, 1, 0, sampleGroups, 0, 2 * sampleGroups, 2 * sampleGroups, 0, 3}
 	s.add(groups, 4*sampleGroups)
-	got := s.seen(int64(len(groups)), 4*sampleGroups, 0)
+	got := s.observe(int64(len(groups)), 4*sampleGroups, 0)
 	if got.Rows != 9 || got.Groups != 4*sampleGroups || math.Abs(got.Once-.25) > 1e-9 || math.Abs(got.Twice-.25) > 1e-9 {
 		t.Errorf("%+v", got)
 	}

@@ -18,7 +18,7 @@ type Run struct {
 	// rows is how many rows all workers are to see; -1: not known. It is Config.Rows until groups
 	// of inner runs come in place of the input's rows.
 	rows     int64
-	first    *first                         // nil: all groups are wanted
+	limit    *hashLimit                     // nil: all groups are wanted
 	plan     atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
 	sent     atomic.Int64                   // input rows that the accelerator was given, as rows or groups
 	back     []Returned                     // rows that the accelerator does not take
@@ -44,8 +44,8 @@ type inner struct {
 // NewRun makes ready for a run. The configuration is its own from now on.
 func NewRun(cfg Config) *Run {
 	r := &Run{cfg: &cfg, rows: cfg.Rows}
-	if cfg.First > 0 {
-		r.first = newFirst(cfg.First)
+	if cfg.Limit > 0 {
+		r.limit = newHashLimit(cfg.Limit)
 	}
 	for i := range cfg.Distinct {
 		d := &cfg.Distinct[i]

@@ -75,7 +75,7 @@ type Worker struct {
 	left    column.Batch // of the columns that Where uses: the rows that the reader has left
 	leftBuf []column.Buffer
 
-	near *near // nil: all groups are wanted
+	limiter *hashLimiter // nil: all groups are wanted
 
 	keys     []column.Vector
 	keyBuf   []column.Buffer
@@ -146,8 +146,8 @@ func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
 		w.coded[i] = takesCodes(i)
 	}
 	w.nextCheck = r.firstCheck()
-	if r.first != nil {
-		w.near = newNear(r.first, pipe)
+	if r.limit != nil {
+		w.limiter = newHashLimiter(r.limit, pipe)
 	}
 	switch {
 	case len(pipe.Keys) == 0:
@@ -261,8 +261,8 @@ func (w *Worker) addEvaluated(n int) error {
 	if w.sets != nil && w.part == 0 {
 		return w.addSets(n)
 	}
-	if w.near != nil {
-		n = w.dropFar(n)
+	if w.limiter != nil {
+		n = w.dropBeyondLimit(n)
 	}
 	if n == 0 {
 		return nil
@@ -347,8 +347,8 @@ func (w *Worker) addTable(n int) error {
 			return w.scatter(n)
 		}
 	}
-	if w.near != nil && int(w.table.n) >= w.near.next {
-		w.near.lower(w.cfg.Keys, &w.table.rows)
+	if w.limiter != nil && int(w.table.n) >= w.limiter.next {
+		w.limiter.lower(w.cfg.Keys, &w.table.rows)
 	}
 	if w.rows >= w.nextCheck {
 		return w.judge()

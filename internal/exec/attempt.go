@@ -97,13 +97,13 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 		cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
 		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), whole: true}
 	}
-	cfg.Top = r.plan.TopGroups(states)
+	cfg.TopN = r.plan.TopN(states)
 	if r.plan.Query.RowSets() > 0 {
 		cfg.Groupings = r.groupings()
 	}
 	cfg.KeepDistinct = r.plan.Query.Mode.Writes()
-	if n, ok := r.plan.FirstGroups(); ok {
-		cfg.First = n
+	if n, ok := r.plan.HashLimit(); ok {
+		cfg.Limit = n
 	}
 	cfg.Distinct, cfg.Rows = r.distinct(cfg)
 	return &attempt{cfg: cfg, run: cpu.NewRun(cfg)}

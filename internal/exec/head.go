@@ -16,7 +16,7 @@ import (
 // there are: the columns that can be read. The caller releases the record. Nothing but what holds
 // these rows is read.
 func Head(ctx context.Context, from input.Source, n int, o Options) (d input.Description, rec arrow.Record, err error) {
-	err = o.look(ctx, from, n, func(in input.Input) (err error) {
+	err = o.withInput(ctx, from, n, func(in input.Input) (err error) {
 		d = input.Describe(in)
 		rec, err = head(ctx, in, n)
 		return err
