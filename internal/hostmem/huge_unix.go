@@ -75,8 +75,8 @@ func (h *hugeHeap) allow(bytes int64) {
 	}
 }
 
-// take returns a place of size bytes, or nowhere, and which of its units are not zero.
-func (h *hugeHeap) take(size int) (p place, dirty uint64) {
+// allocate returns a place of size bytes, or nowhere, and which of its units are not zero.
+func (h *hugeHeap) allocate(size int) (p place, dirty uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slack == 0 {

@@ -172,7 +172,7 @@ func (r *recordReader) Next(b *column.Batch) (bool, error) {
 			r.drop()
 			return false, err
 		}
-		r.take(rec, first)
+		r.setRecord(rec, first)
 	}
 	err := r.cut(b)
 	return err == nil, err

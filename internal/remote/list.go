@@ -110,8 +110,8 @@ func (l *lister) leads(folder string) bool {
 	return true
 }
 
-// take keeps the wanted keys of a page.
-func (l *lister) take(page *listing) {
+// addKeys adds the wanted keys of a page.
+func (l *lister) addKeys(page *listing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range page.Contents {
@@ -131,7 +131,7 @@ func (l *lister) below(ctx context.Context, prefix string) error {
 		if err != nil {
 			return err
 		}
-		l.take(page)
+		l.addKeys(page)
 		if !page.IsTruncated {
 			return nil
 		}
@@ -148,7 +148,7 @@ func (l *lister) below(ctx context.Context, prefix string) error {
 			}
 		}
 		if last != "" && inside.fewer(last, pages, len(touched)) {
-			l.take(inside.between(last))
+			l.addKeys(inside.between(last))
 			return l.all(ctx, inside.wantedFrom(last))
 		}
 		token = page.NextContinuationToken

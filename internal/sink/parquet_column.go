@@ -87,7 +87,7 @@ func (c *parquetColumn) add(v *column.Vector, from, to int) error {
 		}
 		c.page.add(v, from, next)
 		c.addNulls(v, from, next)
-		c.nest.take(next - from)
+		c.nest.moveToPage(next - from)
 		c.rows += next - from
 		from = next
 		dictFull := c.dict != nil && !c.dict.closed && c.dict.isFull()

@@ -141,7 +141,7 @@ func (w *parquetWriter) writePages(c *parquetColumn) error {
 
 // writeValue writes a page of one value. The open page is empty.
 func (w *parquetWriter) writeValue(c *parquetColumn, value []byte) error {
-	c.nest.take(1)
+	c.nest.moveToPage(1)
 	c.rows = 1
 	if err := c.beginBody(); err != nil {
 		return err
