@@ -167,7 +167,7 @@ func taken[T any](values []T, mem memory.Allocator) *memory.Buffer {
 	if !ok || len(values) == 0 {
 		return nil
 	}
-	return l.take(bytesOf(values))
+	return l.bufferOf(bytesOf(values))
 }
 
 func bytesOf[T any](values []T) []byte {

@@ -102,7 +102,7 @@ func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
 			r.vecs[i] = s.vecs[i].Slice(s.at, s.at+n)
 		}
 	}
-	b.Sel = s.take(n)
+	b.Sel = s.nextRows(n)
 	r.fill(b, u, n)
 	return true, nil
 }
@@ -162,8 +162,8 @@ func (r *Reader) openLate(group int) error {
 	})
 }
 
-// take returns the rows that are left among the next n, counted from the first of these.
-func (s *selection) take(n int) []int32 {
+// nextRows returns the rows that are left among the next n, counted from the first of these.
+func (s *selection) nextRows(n int) []int32 {
 	end, _ := slices.BinarySearch(s.sel[s.passed:], int32(s.at+n))
 	end += s.passed
 	s.part = slices.Grow(s.part[:0], n)

@@ -95,8 +95,8 @@ func (c *columnReader) body(header int) ([]byte, error) {
 		}
 		return nil, c.refusal(err, more)
 	}
-	c.in.take(header)
-	body := c.in.take(int(h.CompressedPageSize))
+	c.in.advance(header)
+	body := c.in.advance(int(h.CompressedPageSize))
 	return body, c.checkSum(body)
 }
 

@@ -64,7 +64,7 @@ func (c *columnReader) takeShared(wait bool) error {
 		if err := c.loadLate(); err != nil {
 			return err
 		}
-		d.take(c)
+		d.adopt(c)
 	}
 	c.dict, c.prefix, c.hasDict, c.lateDict.size = d.dict, d.prefix, true, 0
 	d.users++
@@ -72,8 +72,8 @@ func (c *columnReader) takeShared(wait bool) error {
 	return nil
 }
 
-// take takes the dictionary that a reader has just decoded, and its memory.
-func (d *sharedDict) take(c *columnReader) {
+// adopt makes the dictionary that a reader has just decoded the shared one, with its memory.
+func (d *sharedDict) adopt(c *columnReader) {
 	d.account.from = c.shared.account.from
 	d.dict, d.prefix, d.mem = c.dict, c.prefix, c.dictMem
 	d.mem.transfer(&d.account)

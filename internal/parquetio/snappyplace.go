@@ -62,7 +62,7 @@ func (c *columnReader) placePage(header, size int) (p snappyPage, err error) {
 	}
 	at := len(memory) - packed
 	src := memory[at:]
-	c.in.take(header)
+	c.in.advance(header)
 	if err := c.in.read(src); err != nil {
 		return p, err
 	}
