@@ -70,7 +70,7 @@ func (l *lane) run() error {
 // turn does what can be done without waiting; false: nothing. What is nearest to
 // its end goes first.
 func (l *lane) turn() (moved bool, err error) {
-	for _, do := range []func() (bool, error){l.deliver, l.fetch, l.take} {
+	for _, do := range []func() (bool, error){l.deliver, l.fetch, l.startNext} {
 		did, err := do()
 		if err != nil {
 			return false, err
@@ -80,8 +80,8 @@ func (l *lane) turn() (moved bool, err error) {
 	return moved, nil
 }
 
-// take starts the next job, if there are one and a stage for it.
-func (l *lane) take() (bool, error) {
+// startNext starts the next job, if there are one and a stage for it.
+func (l *lane) startNext() (bool, error) {
 	if len(l.idle) == 0 {
 		return false, nil
 	}
@@ -149,7 +149,7 @@ func (l *lane) deliver() (bool, error) {
 	l.idle = append(l.idle, s)
 	s.entry, s.phase = nil, stageIdle
 	l.pipeline.leave(e)
-	return true, l.account(s, e, from) // the stage is as the job left it until take
+	return true, l.account(s, e, from) // the stage is as the job left it until startNext
 }
 
 // jobError adds to an error which job it befell.
