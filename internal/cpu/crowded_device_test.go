@@ -44,7 +44,7 @@ func TestCrowdedStayHere(t *testing.T) {
 					k := &fakeEvicted{cfg: cfg, pass: pass}
 					k.keep(t, &g)
 					m.sources = g.Buckets
-					m.UseEvicted(k.take)
+					m.UseEvicted(k.handOut)
 				}
 				m.Accelerate(nil, pass)
 				groups := 0

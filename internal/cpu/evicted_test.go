@@ -30,7 +30,7 @@ type fakeSpan struct {
 	gone bool
 }
 
-func (k *fakeEvicted) take(p merge.Range, bits uint) (list []EvictedSpan) {
+func (k *fakeEvicted) handOut(p merge.Range, bits uint) (list []EvictedSpan) {
 	if 1<<bits != len(k.rows) {
 		panic("another number of partitions")
 	}
@@ -114,7 +114,7 @@ func TestEvicted(t *testing.T) {
 			k := &fakeEvicted{cfg: cfg}
 			k.keep(t, &g)
 			m := cfg.run().NewMerger(g.Buckets)
-			m.UseEvicted(k.take)
+			m.UseEvicted(k.handOut)
 			if capacity > 0 {
 				k.pass = &fakePass{cfg: cfg, capacity: capacity}
 				m.Accelerate(nil, k.pass)
@@ -143,7 +143,7 @@ func TestEvictedFails(t *testing.T) {
 		k := &fakeEvicted{cfg: cfg, fails: fails}
 		k.keep(t, &g)
 		m := cfg.run().NewMerger(g.Buckets)
-		m.UseEvicted(k.take)
+		m.UseEvicted(k.handOut)
 		if fails == "Load" {
 			k.pass = &fakePass{cfg: cfg, capacity: 1000}
 			m.Accelerate(nil, k.pass)

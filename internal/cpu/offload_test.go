@@ -161,7 +161,7 @@ func mergerOf(t *testing.T, cfg *setup, g *Groups) *Merger {
 		if err := p.Write(d.rows); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Take(p); err != nil {
+		if err := g.Add(p); err != nil {
 			t.Fatal(err)
 		}
 		return cfg.run().NewMerger(g.Buckets)

@@ -133,12 +133,12 @@ func (n *numbering) work(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r.take(i)
+		r.numberRange(i)
 	}
 }
 
-// take numbers the groups of a range.
-func (r *ranger) take(i int) {
+// numberRange numbers the groups of range i.
+func (r *ranger) numberRange(i int) {
 	all := 0
 	for w := range r.workers {
 		all += int(r.starts[w][i+1] - r.starts[w][i])

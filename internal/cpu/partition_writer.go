@@ -119,8 +119,8 @@ func (w *PartitionWriter) Close() error {
 	return w.store.close()
 }
 
-// Take adds the rows of a writer, which is done, to the groups. They are closed with them.
-func (g *Groups) Take(w *PartitionWriter) error {
+// Add adds the rows of a writer that has written all of its rows to the groups, which close them.
+func (g *Groups) Add(w *PartitionWriter) error {
 	w.keep()
 	g.stores = append(g.stores, w.store)
 	if w.store.buckets == nil {

@@ -107,7 +107,7 @@ func TestPartitionWriterTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var g Groups
-	if err := g.Take(p); err != nil {
+	if err := g.Add(p); err != nil {
 		t.Fatal(err)
 	}
 	if l.Reserved() != p.store.pool.Bytes() {

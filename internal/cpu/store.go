@@ -168,7 +168,7 @@ func (s *store) compact(row []uint64) error {
 	}
 	base := s.cfg.Arenas.Adopt(sec.Bytes())
 	rowRefs{s.cfg}.Rebase(row, base)
-	s.arena.Own(sec.Take(), drawn, base)
+	s.arena.Own(sec.Detach(), drawn, base)
 	return nil
 }
 
