@@ -61,7 +61,7 @@ func (h *hostBuckets) bucket(p int) (pages [][]uint64, kept []evict.Span) {
 		}
 	}
 	if h.kept != nil {
-		kept = h.kept.Take(uint64(p), h.bits)
+		kept = h.kept.Spans(uint64(p), h.bits)
 	}
 	return pages, kept
 }

@@ -57,8 +57,8 @@ type bench struct {
 	link   *device.Rig
 }
 
-// take measures one run. Its groups are counted, and what they count.
-func (b *bench) take(c testCase, spares *evict.Spares) (f figures, err error) {
+// measure measures one run. It counts the groups, and the rows in them.
+func (b *bench) measure(c testCase, spares *evict.Spares) (f figures, err error) {
 	host := newHostBuckets(b.writers, b.bits, b.split)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()

@@ -102,7 +102,7 @@ func TestRetainedCloses(t *testing.T) {
 				t.Error("rows are handed over twice")
 			}
 			r.Do(m.Close())
-			for _, s := range k.Take(1, 1) {
+			for _, s := range k.Spans(1, 1) {
 				r.Do(s.Done())
 			}
 			refusal := errors.New("no")

@@ -137,7 +137,7 @@ func (r *Reader) fetch(first, end, turn int) (piece, error) {
 func (r *Reader) cross(some stretch, turn int) ([]uint64, error) {
 	half := r.device.Size / 2
 	at := cuda.Size(turn%len(r.buffers)) * half
-	from, err := r.groups.take(r.stream, some, r.device.Slice(at, at+half))
+	from, err := r.groups.copyOut(r.stream, some, r.device.Slice(at, at+half))
 	if err != nil {
 		return nil, err
 	}

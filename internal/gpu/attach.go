@@ -35,7 +35,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 			return err
 		}
 		if len(d.retained.list) > 0 {
-			m.UseEvicted(func(of merge.Range, bits uint) []cpu.EvictedSpan { return d.retained.take(of, bits, p) })
+			m.UseEvicted(func(of merge.Range, bits uint) []cpu.EvictedSpan { return d.retained.handOut(of, bits, p) })
 		}
 		if p != nil {
 			m.Accelerate(nil, p)

@@ -51,8 +51,8 @@ func (p *batches) begin() {
 	p.underWay++
 }
 
-// take notes a batch that was aggregated, as far as its rows pass the filter.
-func (p *batches) take(batch *decode.Batch) {
+// addBatch counts a batch that was aggregated, without the rows that the filter drops.
+func (p *batches) addBatch(batch *decode.Batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.Batches++
@@ -197,7 +197,7 @@ func (j *job) Settled(stop uint64, rows int) {
 	switch stop {
 	case 0:
 		j.of.config.Run.Unsent(j.Rows() - rows)
-		j.of.batches.take(j.Batch)
+		j.of.batches.addBatch(j.Batch)
 	case firstpass.StopFull:
 		j.of.decline(j.Batch, tooSmall)
 	default:

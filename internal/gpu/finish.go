@@ -190,7 +190,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 			writer := p.writers[0]
 			p.writers = p.writers[1:] // the groups' to close from now on
 			d.rows.got.Add(writer.Stands())
-			if err := g.Take(writer); err != nil {
+			if err := g.Add(writer); err != nil {
 				return err
 			}
 		}

@@ -87,7 +87,7 @@ func (p *pass) move(g *groups.Groups, to *pass, partitions int) error {
 	return readAll(g, min(len(p.writers), movers), partitions, func(_ int, _ *groups.Reader, read reading) error {
 		m := mover{to: to}
 		defer m.release()
-		if err := read(m.take); err != nil {
+		if err := read(m.copyRows); err != nil {
 			return err
 		}
 		return m.submit()
@@ -102,8 +102,8 @@ type mover struct {
 	filled int   // words of it
 }
 
-// take copies rows to slots, and submits those that are full.
-func (m *mover) take(rows []uint64) error {
+// copyRows copies rows to slots, and submits those that are full.
+func (m *mover) copyRows(rows []uint64) error {
 	for len(rows) > 0 {
 		if m.tile == nil {
 			t, err := m.to.takeSlot()

@@ -45,7 +45,7 @@ func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error)
 		return nil, &writeError{err}
 	}
 	for list := range l.n {
-		l.take(rows, list)
+		l.collectSpans(rows, list)
 		for left := l.spans; len(left) > 0; {
 			n := sideBySide(left)
 			if err := l.read(list, left[:n], to); err != nil {
@@ -86,8 +86,9 @@ func (l *lists) withRows(rows []uint64) []uint64 {
 	return some
 }
 
-// take makes spans those of a list that have values, in the order in which these lie on the device.
-func (l *lists) take(rows []uint64, list int) {
+// collectSpans makes spans those of a list that have values, in the order in which these lie on the
+// device.
+func (l *lists) collectSpans(rows []uint64, list int) {
 	l.spans = l.spans[:0]
 	for row := range slices.Chunk(rows, l.config.Layout.Stride()) {
 		if first, n := l.config.States.TakeList(row, list); n > 0 {

@@ -137,15 +137,15 @@ func (o *outcome) EvictedRows(sizes []int64) (together int) {
 	return together
 }
 
-// take hands out the rows of partitions, of which there are 2^n, to the merger of a pass; nil: it
-// has none. Each is handed out once.
-func (k *retained) take(p merge.Range, n uint, pass *secondPass) (rows []cpu.EvictedSpan) {
+// handOut hands out the rows of partitions, of which there are 2^n, to the merger of a pass; nil:
+// it has none. Each is handed out once.
+func (k *retained) handOut(p merge.Range, n uint, pass *secondPass) (rows []cpu.EvictedSpan) {
 	skip := uint(bits.TrailingZeros(uint(p.N)))
 	for _, of := range k.list {
 		if invariant.Enabled {
 			invariant.Check(n-skip <= of.Bits(), "retained rows are not told apart by so many bits")
 		}
-		for _, s := range of.Take(uint64(p.First)>>skip, n-skip) {
+		for _, s := range of.Spans(uint64(p.First)>>skip, n-skip) {
 			rows = append(rows, &retainedSpan{span: s, of: k, pass: pass, context: of.context})
 		}
 	}
