@@ -241,7 +241,7 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 	}
 	var out *query.Compiled
 	for i := len(m.input.All) - 1; i >= 0; i-- { // of the first at last: its columns are those of the scan
-		if out, err = whole.Take(m.input.All[i].States); err != nil {
+		if out, err = whole.FromStates(m.input.All[i].States); err != nil {
 			return nil, m.lacks(whole, i, err)
 		}
 	}

@@ -263,7 +263,7 @@ func (r *Rows) Release() {
 	}
 	release(r.queue)
 	r.queue = nil
-	if rec := r.run.totals.take(); rec != nil {
+	if rec := r.run.totals.pop(); rec != nil {
 		rec.Release()
 	}
 	for i := range r.slots {

@@ -21,8 +21,8 @@ type totals struct {
 	recs  []arrow.Record // of one row; none: it was not found yet, or was given out
 }
 
-// take is the record, which is the caller's from now on; nil: there is none.
-func (t *totals) take() arrow.Record {
+// pop removes the record, which is the caller's from now on; nil: there is none.
+func (t *totals) pop() arrow.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.recs) == 0 {
@@ -107,7 +107,7 @@ func (r *Rows) giveTotal() bool {
 	if r.err != nil {
 		return false
 	}
-	if r.rec = r.run.totals.take(); r.rec == nil {
+	if r.rec = r.run.totals.pop(); r.rec == nil {
 		return false
 	}
 	r.groups++

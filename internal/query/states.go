@@ -110,9 +110,9 @@ func (q *Compiled) StateColumns() (cols []StateColumn) {
 	return cols
 }
 
-// Take makes a query of one that was compiled for the columns of its rows: it reads states, of the
-// columns that in has. The error is a *UsageError if there is a column that in lacks.
-func (q *Compiled) Take(in Columns) (*Compiled, error) {
+// FromStates makes a query that reads states, of the columns that in has, of one that was compiled
+// for the columns of rows. The error is a *UsageError if there is a column that in lacks.
+func (q *Compiled) FromStates(in Columns) (*Compiled, error) {
 	out := *q
 	out.Where, out.Cols, out.Texts.Sample = nil, nil, Sample{}
 	out.Keys = nil
