@@ -64,7 +64,7 @@ func PinnedRetainBytes(bytes int64) Change {
 func DevicePays() Change {
 	return func(t *exec.Tuning) {
 		t.Plan.Costs = plan.Costs{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1)}
-		t.Plan.Tile.MinRows = 100
+		t.Plan.Table.MinRows = 100
 	}
 }
 

@@ -1,9 +1,9 @@
 // Package feedback decides from counts how a run goes on. Arithmetic only:
 // counts in, a decision out, no clock, no memory.
 //
-//   - TileConfig: whether aggregating a tile in a table before it is
-//     partitioned pays, from how many groups its rows made: in a table that
-//     grows with its groups (DecideTile), in one that stays in the cache and is
+//   - TableConfig: whether aggregating rows in a table before they are
+//     partitioned pays, from how many groups they made: in a table that
+//     grows with its groups (DecideTable), in one that stays in the cache and is
 //     flushed when it is full (DecideCached), in one that memory keeps from
 //     growing (DecideFlush); and whether it would by now (DecideGrow).
 //   - EstimateGroups, ExpectedGroups and Observation: how many groups there are in all,
@@ -24,8 +24,8 @@ package feedback
 
 import "math"
 
-// TileConfig holds the thresholds of DecideTile.
-type TileConfig struct {
+// TableConfig holds the thresholds of DecideTable.
+type TableConfig struct {
 	// MinRows is how many rows a table must have seen before its count of
 	// groups says anything.
 	MinRows int64
@@ -48,8 +48,8 @@ type TileConfig struct {
 	FlushReduction float64
 }
 
-// DefaultTileConfig is the configuration that measurements chose.
-var DefaultTileConfig = TileConfig{
+// DefaultTableConfig is the configuration that measurements chose.
+var DefaultTableConfig = TableConfig{
 	MinRows:        32 << 10,
 	MinReduction:   6,
 	CacheReduction: 1.5,
@@ -57,15 +57,15 @@ var DefaultTileConfig = TileConfig{
 	FlushReduction: 1.3,
 }
 
-// NoTiles never finds that a table pays.
-var NoTiles = TileConfig{MinReduction: math.Inf(1), CacheReduction: math.Inf(1), FlushReduction: math.Inf(1)}
+// NoTables never finds that a table pays.
+var NoTables = TableConfig{MinReduction: math.Inf(1), CacheReduction: math.Inf(1), FlushReduction: math.Inf(1)}
 
-// TileDecision is what a worker does with its next rows.
-type TileDecision uint8
+// TableDecision is what a worker does with its next rows.
+type TableDecision uint8
 
 const (
-	KeepTable TileDecision = iota // aggregate in the worker's table
-	Scatter                       // skip the table: partition the rows at once
+	KeepTable TableDecision = iota // aggregate in the worker's table
+	Scatter                        // skip the table: partition the rows at once
 )
 
 // ExpectedGroups is how many groups total rows will have made, when rows of
@@ -148,10 +148,10 @@ func (s Observation) leastGrowth() float64 {
 	return 1.1 + 2*math.Sqrt(5/max(twice, 1))
 }
 
-// DecideTile says whether a worker keeps aggregating into a table that grows
+// DecideTable says whether a worker keeps aggregating into a table that grows
 // with its groups, having seen some rows of total rows that it is to see
 // (negative: nobody knows).
-func (c TileConfig) DecideTile(o Observation, total int64) TileDecision {
+func (c TableConfig) DecideTable(o Observation, total int64) TableDecision {
 	if o.Rows < c.MinRows {
 		return KeepTable
 	}
@@ -166,7 +166,7 @@ func (c TileConfig) DecideTile(o Observation, total int64) TileDecision {
 
 // DecideGrow says whether a worker takes a table that grows again, when rows that came after it was
 // given up have made so many groups that had not come before.
-func (c TileConfig) DecideGrow(rows int64, groups float64) TileDecision {
+func (c TableConfig) DecideGrow(rows int64, groups float64) TableDecision {
 	if float64(rows) >= c.MinReduction*groups { // not so if that is no number
 		return KeepTable
 	}
@@ -175,7 +175,7 @@ func (c TileConfig) DecideGrow(rows int64, groups float64) TileDecision {
 
 // DecideCached says whether a worker goes on with a table that is kept in the
 // cache, once its groups are flushed.
-func (c TileConfig) DecideCached(rowsSinceFlush, groups int64) TileDecision {
+func (c TableConfig) DecideCached(rowsSinceFlush, groups int64) TableDecision {
 	if float64(rowsSinceFlush) < c.CacheReduction*float64(groups) {
 		return Scatter
 	}
@@ -184,9 +184,9 @@ func (c TileConfig) DecideCached(rowsSinceFlush, groups int64) TileDecision {
 
 // DecideFlush says whether a worker goes on with a table that is full and may
 // not grow, once its groups are flushed: rowsSinceFlush rows have filled it
-// with groups groups. Unlike DecideTile it needs no least number of rows:
+// with groups groups. Unlike DecideTable it needs no least number of rows:
 // nothing is estimated, a table of this size did no better.
-func (c TileConfig) DecideFlush(rowsSinceFlush, groups int64) TileDecision {
+func (c TableConfig) DecideFlush(rowsSinceFlush, groups int64) TableDecision {
 	if float64(rowsSinceFlush) < c.FlushReduction*float64(groups) {
 		return Scatter
 	}

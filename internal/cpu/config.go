@@ -62,7 +62,7 @@ type Config struct {
 	Partitions int   // a power of two; 0: as many as the groups ask for
 	Rows       int64 // rows that all workers are to see; -1: not known
 	AtMost     int64 // groups that there can be; -1: not known
-	Tile       feedback.TileConfig
+	Table      feedback.TableConfig
 	CacheBytes int64 // of partition.Level
 	Memory     Memory
 

@@ -121,13 +121,13 @@ func (m *Merger) emitSorted(ctx context.Context) error {
 	return nil
 }
 
-// gather copies rows to the emitter's tile. In a loop without decisions the processor waits for
+// gather copies rows to the emitter's rows. In a loop without decisions the processor waits for
 // several of them at a time.
 func (m *Merger) gather(rows []ranked) []uint64 {
 	stride := m.cfg.Stride
-	m.out.tile = slices.Grow(m.out.tile[:0], len(rows)*stride)[:len(rows)*stride]
+	m.out.rows = slices.Grow(m.out.rows[:0], len(rows)*stride)[:len(rows)*stride]
 	for i, r := range rows {
-		copyRow(m.out.tile[i*stride:(i+1)*stride], m.row(r.row))
+		copyRow(m.out.rows[i*stride:(i+1)*stride], m.row(r.row))
 	}
-	return m.out.tile
+	return m.out.rows
 }

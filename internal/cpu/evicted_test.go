@@ -105,7 +105,7 @@ func (k *fakeEvicted) keep(t *testing.T, g *Groups) {
 func TestEvicted(t *testing.T) {
 	for _, capacity := range []int{0, 1, 18, 1000} {
 		t.Run(fmt.Sprint("capacity=", capacity), func(t *testing.T) {
-			cfg := config(16, feedback.NoTiles, noLimit)
+			cfg := config(16, feedback.NoTables, noLimit)
 			in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
 			g, err := run(t.Context(), cfg, in, false, 3)
 			if err != nil {
@@ -134,7 +134,7 @@ func TestEvicted(t *testing.T) {
 // read are not released.
 func TestEvictedFails(t *testing.T) {
 	for _, fails := range []string{"Load", "Rest", "Release"} {
-		cfg := config(16, feedback.NoTiles, noLimit)
+		cfg := config(16, feedback.NoTables, noLimit)
 		in, _ := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
 		g, err := run(t.Context(), cfg, in, false, 2)
 		if err != nil {

@@ -20,7 +20,7 @@ const (
 	// leastReduction is the least rows for each group for which a table of long rows grows:
 	// experiment 2.
 	leastReduction = 2.5
-	// narrowStride is up to how many words a row is as short as those that TileConfig was measured
+	// narrowStride is up to how many words a row is as short as those that TableConfig was measured
 	// with.
 	narrowStride = 4
 	// topReduction is leastReduction where groups of the greatest counts alone are wanted: from
@@ -37,8 +37,8 @@ const (
 // written and read once more: the longer it is the sooner the table pays. Values that are longer
 // than their row, as long strings are, must be stored by either way, and without a table again for
 // each row: so it is not given up before many rows have been seen.
-func (w *Worker) thresholds() feedback.TileConfig {
-	t := w.cfg.Tile
+func (w *Worker) thresholds() feedback.TableConfig {
+	t := w.cfg.Table
 	switch {
 	case math.IsInf(t.MinReduction, 1): // no table is to grow
 	case w.paired():
@@ -89,19 +89,19 @@ func (w *Worker) observe(total int64) feedback.Observation {
 // that it is seen whether more and more groups come (feedback.Observation.Before).
 func (r *Run) firstCheck() int64 {
 	if r.accelerator != nil { // which is asked at every check
-		return r.cfg.Tile.MinRows
+		return r.cfg.Table.MinRows
 	}
-	return r.cfg.Tile.MinRows / 2
+	return r.cfg.Table.MinRows / 2
 }
 
 // judge decides whether the table is worth keeping, each time the rows seen
 // have doubled, more often while a device might take them.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
-	total, tile := w.rowsEach(), w.thresholds()
+	total, thresholds := w.rowsEach(), w.thresholds()
 	device := false
 	if w.run.accelerator != nil {
-		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
+		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Table.MinRows)
 		device = w.run.accelerator.Pays(w.rows, int64(w.table.n))
 	}
 	seen := w.observe(total)
@@ -111,7 +111,7 @@ func (w *Worker) judge() error {
 	case device:
 	case w.table.inCache():
 		return w.regrow()
-	case tile.DecideTile(seen, total) == feedback.KeepTable:
+	case thresholds.DecideTable(seen, total) == feedback.KeepTable:
 		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	case w.limiter == nil && !w.cfg.States.HasChains():
@@ -135,15 +135,15 @@ type without struct {
 // last asked have brought few groups that had not come before: parts of a file differ, and what its
 // first rows tell is not for good. Nothing is done but every so many rows.
 func (w *Worker) regrow() error {
-	tile := w.thresholds()
+	thresholds := w.thresholds()
 	rows := w.passed - w.without.rows
-	if w.without.rows == 0 || rows < longRows*w.cfg.Tile.MinRows || w.run.accelerator != nil || !w.longValues() {
+	if w.without.rows == 0 || rows < longRows*w.cfg.Table.MinRows || w.run.accelerator != nil || !w.longValues() {
 		return nil
 	}
 	groups := w.sketch.Estimate()
 	more := max(groups-w.without.groups, 0)
 	w.without = without{w.passed, groups}
-	if tile.DecideGrow(rows, more) == feedback.Scatter {
+	if thresholds.DecideGrow(rows, more) == feedback.Scatter {
 		return nil
 	}
 	t, err := w.newTable()
@@ -171,11 +171,11 @@ func (w *Worker) cache() error {
 		return err
 	}
 	w.without = without{w.passed, w.sketch.Estimate()}
-	if w.cfg.Tile.DecideCached(rows, groups) == feedback.Scatter {
+	if w.cfg.Table.DecideCached(rows, groups) == feedback.Scatter {
 		w.giveUpTable()
 		return nil
 	}
-	err := w.table.cache(w.cfg.Tile.CacheBytes)
+	err := w.table.cache(w.cfg.Table.CacheBytes)
 	if refused(err) {
 		w.giveUpTable()
 		return nil
@@ -188,16 +188,16 @@ func (w *Worker) cache() error {
 // by as much leaves some 20 ms of rows in a table.
 const deviceChecks = 4
 
-// giveUpTable has tiles placed directly from now on.
+// giveUpTable has the rows of batches placed directly from now on.
 func (w *Worker) giveUpTable() {
 	w.table.drop()
 	w.phase = phaseScatter
 }
 
 // decideFlush says whether the table is used again, once its groups are flushed.
-func (w *Worker) decideFlush(rows, groups int64) feedback.TileDecision {
+func (w *Worker) decideFlush(rows, groups int64) feedback.TableDecision {
 	if w.table.inCache() {
-		return w.cfg.Tile.DecideCached(rows, groups)
+		return w.cfg.Table.DecideCached(rows, groups)
 	}
-	return w.cfg.Tile.DecideFlush(rows, groups)
+	return w.cfg.Table.DecideFlush(rows, groups)
 }

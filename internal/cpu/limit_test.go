@@ -27,7 +27,7 @@ func TestFirst(t *testing.T) {
 		if bare {
 			l.OmitHash()
 		}
-		cfg := configIn(l, 0, feedback.DefaultTileConfig, noLimit)
+		cfg := configIn(l, 0, feedback.DefaultTableConfig, noLimit)
 		cfg.Limit = first
 		g, err := cfg.group(t.Context(), Input{
 			Units: len(in), Reader: func() Reader { return &batchReader{all: in} },

@@ -85,7 +85,7 @@ var errShareUsed = &budget.Error{Why: "the memory of a worker is used up"}
 
 // bytes is the memory that the worker's groups take.
 func (w *Worker) bytes() int64 {
-	n := w.store.bytes() + w.tileHeld
+	n := w.store.bytes() + w.batchHeld
 	if w.table != nil {
 		n += w.table.held
 	}

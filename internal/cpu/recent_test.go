@@ -30,7 +30,7 @@ func TestRecent(t *testing.T) {
 }
 
 func testRecent(t *testing.T, cols []key.Column, bits uint64) {
-	cfg := configOf(cols, 1, feedback.NoTiles, noLimit)
+	cfg := configOf(cols, 1, feedback.NoTables, noLimit)
 	defer cfg.Arenas.Close()
 	w, err := cfg.run().NewWorker(Pipeline{})
 	if err != nil {

@@ -22,7 +22,7 @@ func TestCachedTable(t *testing.T) {
 		{10_000_000, false, true},
 	} {
 		in, _ := data(rand.New(rand.NewPCG(7, 7)), 100, 1000, test.groups, "flat", false)
-		cfg := config(0, feedback.TileConfig{MinRows: 10_000, MinReduction: 30, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
+		cfg := config(0, feedback.TableConfig{MinRows: 10_000, MinReduction: 30, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
 		cfg.Rows = 100_000
 		w, err := cfg.run().NewWorker(pipeline(false))
 		if err != nil {
@@ -37,7 +37,7 @@ func TestCachedTable(t *testing.T) {
 				most = max(most, w.table.held)
 			}
 		}
-		if (w.table.inCache() && w.phase == phaseTable) != test.cached || (w.phase == phaseScatter) != test.scatter || most > cfg.Tile.CacheBytes {
+		if (w.table.inCache() && w.phase == phaseTable) != test.cached || (w.phase == phaseScatter) != test.scatter || most > cfg.Table.CacheBytes {
 			t.Errorf("%d groups: cached %t, phase %d, a table of %d bytes", test.groups, w.table.inCache(), w.phase, most)
 		}
 		if err := w.close(); err != nil {
@@ -61,7 +61,7 @@ func TestSizes(t *testing.T) {
 // what was counted before says nothing of a table that has twice as many rows, which is kept.
 func TestSizesBeforeCodes(t *testing.T) {
 	const groups, batches, n = 300_000, 270, 1000
-	cfg := configOf([]key.Column{{Type: int64Type}}, 0, feedback.DefaultTileConfig, noLimit)
+	cfg := configOf([]key.Column{{Type: int64Type}}, 0, feedback.DefaultTableConfig, noLimit)
 	cfg.Rows = 5_000_000
 	w, err := cfg.run().NewWorker(Pipeline{Used: []int{0}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(0)}})
 	if err != nil {

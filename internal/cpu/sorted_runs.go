@@ -105,16 +105,16 @@ func (w *runWriter) free() error { return nil }
 type runEmitter struct{ m *Merger }
 
 func (e runEmitter) add(row []uint64) error {
-	e.m.out.tile = append(e.m.out.tile, row...)
-	if len(e.m.out.tile) < e.m.out.most*e.m.cfg.Stride {
+	e.m.out.rows = append(e.m.out.rows, row...)
+	if len(e.m.out.rows) < e.m.out.most*e.m.cfg.Stride {
 		return nil
 	}
 	return e.free()
 }
 
 func (e runEmitter) free() error {
-	rows := e.m.out.tile
-	if e.m.out.tile = rows[:0]; len(rows) == 0 {
+	rows := e.m.out.rows
+	if e.m.out.rows = rows[:0]; len(rows) == 0 {
 		return nil
 	}
 	return e.m.out.emit(rows)

@@ -36,7 +36,7 @@ type phase uint8
 const (
 	phaseGlobal  phase = iota // no keys: one group until the end
 	phaseTable                // into the table; ends when feedback says Scatter
-	phaseScatter              // tiles into buckets, until the end
+	phaseScatter              // rows of batches into buckets, until the end
 )
 
 // Worker groups and aggregates the batches it is given.
@@ -77,25 +77,25 @@ type Worker struct {
 
 	limiter *hashLimiter // nil: all groups are wanted
 
-	keys     []column.Vector
-	keyBuf   []column.Buffer
-	argBuf   []column.Buffer
-	coded    []bool // by argument: it may stay dictionary-coded
-	in       agg.Input
-	groups   []uint32
-	found    []uint32
-	missing  []int32
-	missKeys []column.Vector
-	tile     agg.Table
-	tileRows []uint64       // memory for one, unless the device takes it
-	checked  []*column.Dict // by argument: whose entries are where they are expected
-	template []uint64       // a fresh row
-	identity []uint32
-	tileHeld int64        // bytes of tileRows
-	out      outgoing     // the tile that is being filled for the device
-	builder  BatchBuilder // nil: the device does not take units as they are
-	leaves   bool         // the unit being read may yet go to the device (UNIT-ONCE)
-	whole    whole        // what rows stand for that have states (regroup.go)
+	keys       []column.Vector
+	keyBuf     []column.Buffer
+	argBuf     []column.Buffer
+	coded      []bool // by argument: it may stay dictionary-coded
+	in         agg.Input
+	groups     []uint32
+	found      []uint32
+	missing    []int32
+	missKeys   []column.Vector
+	batchTable agg.Table
+	batchRows  []uint64       // memory for the rows of a batch, unless the device takes them
+	checked    []*column.Dict // by argument: whose entries are where they are expected
+	template   []uint64       // a fresh row
+	identity   []uint32
+	batchHeld  int64        // bytes of batchRows
+	out        outgoing     // the tile that is being filled for the device
+	builder    BatchBuilder // nil: the device does not take units as they are
+	leaves     bool         // the unit being read may yet go to the device (UNIT-ONCE)
+	whole      whole        // what rows stand for that have states (regroup.go)
 }
 
 // NewWorker returns a worker that takes its input through pipe.
@@ -135,7 +135,7 @@ func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
 	if w.table, err = w.newTable(); err != nil {
 		return nil, errors.Join(err, w.store.close())
 	}
-	w.tile = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
+	w.batchTable = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
 	takesCodes := states.TakesCodes
@@ -153,7 +153,7 @@ func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
 	case len(pipe.Keys) == 0:
 		w.phase = phaseGlobal
 		err = w.table.addEmpty(cfg.States)
-	case r.accelerator != nil && cfg.Tile == feedback.NoTiles:
+	case r.accelerator != nil && cfg.Table == feedback.NoTables:
 		w.giveUpTable()
 	}
 	if err == nil && len(cfg.Distinct) > 0 {
@@ -184,7 +184,7 @@ func (w *Worker) close() error {
 	w.others = nil
 	w.release()
 	w.table.drop()
-	w.dropTile()
+	w.dropBatchRows()
 	return errors.Join(err, w.store.close())
 }
 

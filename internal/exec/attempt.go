@@ -81,7 +81,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	states := r.plan.StatesOf(keys, runs, onDevices, r.cancelled)
 	cfg := cpu.Config{
 		Keys: keys, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
-		Stride: cpu.Stride(keys, states), Partitions: partitions, Tile: r.plan.Tile,
+		Stride: cpu.Stride(keys, states), Partitions: partitions, Table: r.plan.Table,
 		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(r.plan.Query.RowSets()),
 		Budget: r.budget,
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,

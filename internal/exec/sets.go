@@ -34,7 +34,7 @@ func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 			Keys: s.Layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
 			// without cpu.Stride's room behind: more rows are copied than looked up
 			Stride:     s.Layout.Base() + s.Layout.Words,
-			Partitions: cfg.Partitions, Tile: cfg.Tile, Budget: cfg.Budget, Spill: cfg.Spill,
+			Partitions: cfg.Partitions, Table: cfg.Table, Budget: cfg.Budget, Spill: cfg.Spill,
 			Rows: r.plan.Facts.Rows, AtMost: s.AtMost, Threads: cfg.Threads,
 		}
 		shared := int64(0)

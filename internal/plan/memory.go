@@ -54,10 +54,10 @@ const (
 	mostSort = 128 << 20
 )
 
-// Needs is what a worker takes in any case. Tests make it small so that few rows spill.
+// Needs is the least memory of a worker. Tests make it small so that few rows spill.
 type Needs struct {
-	// Worker is what it holds beside its reader's buffers and its groups: tiles, vectors of a
-	// batch, blocks to write and to read.
+	// Worker is what it holds beside its reader's buffers and its groups: rows of a batch, vectors
+	// of a batch, blocks to write and to read.
 	Worker int64
 	Set    int64 // for each grouping by a distinct value: vectors of a batch, blocks to write
 	// Groups is what its groups need at least: a table, a page for each of few partitions, the
