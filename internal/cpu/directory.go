@@ -14,7 +14,7 @@ type directory struct {
 	skip      uint // top bits that all hashes share
 	groupBits uint // of an entry; the others are the tag
 	seeded    bool // hashes are key.Layout.Secret
-	left      int  // slots that may yet be passed
+	left      int  // slots that may yet be probed
 
 	touched uint32 // what was read of slots before groups are placed, which else the compiler may leave out
 }

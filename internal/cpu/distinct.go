@@ -173,7 +173,7 @@ func (w *Worker) addSets(n int) error {
 		if err := w.unpair(s); err != nil { // the rows have met no table
 			return err
 		}
-		s.worker.comes = w.passing()
+		s.worker.comes = w.selectivity()
 		if err := s.add(w.keys, n, w.read); err != nil {
 			return err
 		}

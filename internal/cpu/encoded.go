@@ -49,11 +49,11 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 }
 
 const (
-	// leastPassing is the part of the rows that has to pass a filter for a device to decode them
-	// all. Where fewer do, workers read the other columns for those alone. On an H200 with 16
+	// leastSelectivity is the part of the rows that has to pass a filter for a device to decode
+	// them all. Where fewer do, workers read the other columns for those alone. On an H200 with 16
 	// threads a device was as fast either way with 1 in 2 to 1 in 3 of them, took twice the time
 	// with 1 in 8 (docs/decisions/0020).
-	leastPassing = .25
+	leastSelectivity = .25
 	// sampleRows is how many rows tell.
 	sampleRows = 16 << 10
 )
@@ -104,7 +104,7 @@ func (w *Worker) sample(r Reader, unit int) error {
 			passed += len(left)
 		}
 	}
-	if rows == 0 || float64(passed) < leastPassing*float64(rows) {
+	if rows == 0 || float64(passed) < leastSelectivity*float64(rows) {
 		w.builder = nil
 	}
 	return nil

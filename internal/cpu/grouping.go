@@ -199,7 +199,7 @@ func (w *Worker) addGroupings(n int) error {
 		return err
 	}
 	for _, o := range w.others {
-		o.read, o.passed = w.read, w.passed
+		o.read, o.selected = w.read, w.selected
 		if err := o.addRange(w, keys, 0, n); err != nil {
 			return err
 		}

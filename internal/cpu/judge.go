@@ -136,13 +136,13 @@ type without struct {
 // first rows tell is not for good. Nothing is done but every so many rows.
 func (w *Worker) regrow() error {
 	thresholds := w.thresholds()
-	rows := w.passed - w.without.rows
+	rows := w.selected - w.without.rows
 	if w.without.rows == 0 || rows < longRows*w.cfg.Table.MinRows || w.run.accelerator != nil || !w.longValues() {
 		return nil
 	}
 	groups := w.sketch.Estimate()
 	more := max(groups-w.without.groups, 0)
-	w.without = without{w.passed, groups}
+	w.without = without{w.selected, groups}
 	if thresholds.DecideGrow(rows, more) == feedback.Scatter {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (w *Worker) cache() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	w.without = without{w.passed, w.sketch.Estimate()}
+	w.without = without{w.selected, w.sketch.Estimate()}
 	if w.cfg.Table.DecideCached(rows, groups) == feedback.Scatter {
 		w.giveUpTable()
 		return nil

@@ -166,7 +166,7 @@ func (m *Merger) merge(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if m.passes() {
+	if m.accelerated() {
 		all, err := m.runPass(ctx)
 		if err != nil { // the device may still read kept rows
 			m.in.evicted, m.in.loaded = nil, 0
@@ -396,7 +396,7 @@ func (m *Merger) candidates(rows []uint64) []uint32 {
 	return groups
 }
 
-// spread places the groups by a seeded hash if their look-ups have passed too many slots (CROWDED).
+// spread places the groups by a seeded hash if their look-ups have probed too many slots (CROWDED).
 func (m *Merger) spread() {
 	if m.dir.crowded() {
 		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), m.decoder.Base, m.cfg.Arenas) })
@@ -467,7 +467,7 @@ func (m *Merger) findBy(hash uint64, row []uint64) (slot, _ uint64, dst []uint64
 		}
 		dst = nil
 	}
-	m.dir.pass(hash, s)
+	m.dir.probed(hash, s)
 	return s, hash, dst
 }
 

@@ -29,10 +29,10 @@ func (m *Merger) readResident(p merge.Range) error {
 	return m.emitRest()
 }
 
-// passes reports whether the device takes the partition that has begun: it has rows
+// accelerated reports whether the device takes the partition that has begun: it has rows
 // enough, the refs of their keys are comparable (DEVICE-REFS), there is memory for what
 // comes back, and hashes do not crowd.
-func (m *Merger) passes() bool {
+func (m *Merger) accelerated() bool {
 	if m.pass == nil || m.run.long.Load() || m.in.shared > passMostShared {
 		return false
 	}

@@ -247,5 +247,6 @@ func (w *Worker) addPairs(n int) error {
 	return nil
 }
 
-// rowsOf is how many of so many rows of the input pass, as far as the worker has seen.
-func (w *Worker) rowsOf(rows int64) int64 { return int64(float64(rows) * w.passing()) }
+// rowsOf is how many of some rows of the input pass the filter, by the rows that the worker has
+// read.
+func (w *Worker) rowsOf(rows int64) int64 { return int64(float64(rows) * w.selectivity()) }

@@ -12,12 +12,12 @@ import (
 
 // This file is how a worker comes to partition its groups, and does.
 
-// passing is what share of the rows of the input come to the worker's groups, as far as it has
-// seen.
-func (w *Worker) passing() float64 {
+// selectivity is the share of the input's rows that pass the filter, among those that the worker
+// has read.
+func (w *Worker) selectivity() float64 {
 	share := 1.0
 	if w.read > 0 {
-		share = float64(w.passed) / float64(w.read)
+		share = float64(w.selected) / float64(w.read)
 	}
 	if w.comes > 0 {
 		share *= w.comes
@@ -30,7 +30,7 @@ func (w *Worker) rowsAll() int64 {
 	if w.run.rows < 0 {
 		return -1
 	}
-	return int64(float64(w.run.rows) * w.passing())
+	return int64(float64(w.run.rows) * w.selectivity())
 }
 
 // rowsEach is rowsAll of one worker.

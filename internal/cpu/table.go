@@ -149,11 +149,11 @@ func (t *table) probe(hash uint64, e *key.Encoder, i int) uint32 {
 	s := d.home(hash)
 	for ; d.slots[s] != 0; s = d.next(s) {
 		if x := d.slots[s]; d.tagged(x, hash) && t.same(d.group(x), e, i) {
-			d.pass(hash, s)
+			d.probed(hash, s)
 			return d.group(x)
 		}
 	}
-	d.pass(hash, s)
+	d.probed(hash, s)
 	group := t.enter(s, hash, e, i)
 	if e.HasLong() {
 		e.Keep(i, t.keyOf(group), t.rows.Arena)

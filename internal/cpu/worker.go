@@ -60,7 +60,7 @@ type Worker struct {
 
 	filtered        bool    // the query has a filter
 	sampled         bool    // it is known how many rows pass it: sample
-	read, passed    int64   // rows of the input that came, and those of them that passed the filter
+	read, selected  int64   // rows of the input that came, and those of them that passed the filter
 	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
 	scattered       int64   // rows that took no table, or left it with their unit
@@ -216,7 +216,7 @@ func (w *Worker) add(b *column.Batch) error {
 	if err != nil || b.Rows == 0 {
 		return err
 	}
-	w.passed += int64(b.Rows)
+	w.selected += int64(b.Rows)
 	if w.pipe.Begin != nil {
 		w.pipe.Begin(b)
 	}

@@ -178,7 +178,7 @@ func (m *merging) spool(ctx context.Context, q Request, name string, as spooled,
 		}
 		w.CloseWithError(errors.Join(err, out.Close()))
 	}()
-	f, err := o.Temp.Keep(ctx, as, name, r, nil)
+	f, err := o.Temp.Spool(ctx, as, name, r, nil)
 	r.CloseWithError(context.Canceled) // ends the goroutine
 	<-written
 	if rows.Err() != nil {

@@ -67,7 +67,7 @@ func (r *Rows) Stats() Stats {
 	if ended.IsZero() {
 		ended = time.Now()
 	}
-	pages, ruledOut := run.scan.Passed()
+	pages, ruledOut := run.scan.SkippedInside()
 	facts, groups := &run.plan.Facts, &run.current.Load().groups
 	s := Stats{
 		Plan: run.plan, Threads: run.plan.Threads,
@@ -78,7 +78,7 @@ func (r *Rows) Stats() Stats {
 		FoldersSkipped: facts.SkippedFolders, FilesSkipped: facts.SkippedFiles,
 		Scan: run.scanTime, Output: ended.Sub(run.started) - run.scanTime,
 		GroupEstimate: int64(groups.Estimate), Partitions: run.partitions, Partitioned: groups.Partitioned,
-		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.kept.Written(), Remote: run.temp.remote.Stats(),
+		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.spooled.Written(), Remote: run.temp.remote.Stats(),
 	}
 	for i, f := range groups.Distinct {
 		s.Distinct = append(s.Distinct, Distinct{run.plan.Query.ArgTexts[run.plan.Sets[i].Arg], f.Groups, f.Partitions, f.Partitioned})

@@ -14,7 +14,7 @@ import (
 // input is read again, and the limit is that of all.
 type temp struct {
 	disk    *budget.Budget
-	kept    *input.Temp
+	spooled *input.Temp
 	remote  *remote.Client
 	unwatch func() bool
 	isLent  bool // another run closes it
@@ -36,9 +36,9 @@ func (o *Options) openTemp(ctx context.Context) *temp {
 	t := &temp{disk: budget.New(budget.Disk, max(o.TempLimit, 0))}
 	c.Disk = t.disk
 	space, _ := spill.Open(c) // fails for a negative limit alone
-	t.kept = input.NewTemp(space)
+	t.spooled = input.NewTemp(space)
 	t.remote = remote.New(remote.Config{Transport: o.Transport, Ahead: aheadOf(o.MemoryLimit), Stores: o.Stores})
-	t.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = t.kept.Close() }) })
+	t.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = t.spooled.Close() }) })
 	return t
 }
 
@@ -49,7 +49,7 @@ func (t *temp) close() error {
 	}
 	t.unwatch()
 	t.remote.Close()
-	return t.kept.Close()
+	return t.spooled.Close()
 }
 
 // aheadOf is how much may be fetched from servers before it is read, where memory is limited: an
@@ -64,5 +64,5 @@ func aheadOf(limit int64) int64 {
 
 // input is how a source is opened.
 func (o *Options) input(t *temp) input.Options {
-	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, AsOf: o.AsOf, Temp: t.kept, Remote: t.remote}
+	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, AsOf: o.AsOf, Temp: t.spooled, Remote: t.remote}
 }

@@ -16,7 +16,7 @@
 //	0  length   u32   bytes of the row
 //	4  key      u32   bytes of the key; the top bit: the values are far
 //	8  key            what the row is sorted by
-//	   values         NULL bits │ a slot for each column │ strings and lists
+//	   values         NULL bits │ a cell for each column │ strings and lists
 //
 // KEY-ORDER: rows are in order when their keys are in order as bytes, and no
 // two keys are equal or begin with each other. A key consists of the order

@@ -37,7 +37,7 @@ type retainedOf struct {
 
 // retainPays reports whether rows that leave the device now are retained: devices will aggregate
 // them, as far as can be foreseen.
-func (p *pass) retainPays(f feedback.GainFacts) bool {
+func (p *pass) retainPays(f feedback.GainCounts) bool {
 	c := &p.devices.config
 	if plan := c.Run.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
 		return false

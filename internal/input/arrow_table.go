@@ -173,7 +173,7 @@ func (s *arrowScan) Unchanged() error {
 type unknown struct{}
 
 func (unknown) Observe(func(bytes, rows int64)) bool               { return false }
-func (unknown) Passed() (pages, rows int64)                        { return 0, 0 }
+func (unknown) SkippedInside() (pages, rows int64)                 { return 0, 0 }
 func (unknown) Split(int, int64)                                   {}
 func (unknown) Ends(int) (least, most column.Value, ok bool)       { return least, most, false }
 func (unknown) Filled(int) bool                                    { return false }

@@ -189,8 +189,8 @@ func (c *columnReader) loadDictionary() error {
 	return c.dictionary(header)
 }
 
-// passDictionary is loadDictionary for later: see wantDictionary.
-func (c *columnReader) passDictionary() error {
+// skipDictionary is loadDictionary for later: see wantDictionary.
+func (c *columnReader) skipDictionary() error {
 	c.in.short = true
 	header, err := c.nextHeader()
 	if err != nil || c.header.Type != format.DictionaryPage {
@@ -201,7 +201,7 @@ func (c *columnReader) passDictionary() error {
 		return err
 	}
 	c.lateDict.at, c.lateDict.size = c.in.at(), size
-	c.in.pass(size)
+	c.in.skip(size)
 	return nil
 }
 
@@ -286,7 +286,7 @@ func (c *columnReader) dropPage() error {
 	if err != nil {
 		return err
 	}
-	c.in.pass(size)
+	c.in.skip(size)
 	c.in.short = true // the next page may be passed over too
 	c.found = 0
 	c.unread++

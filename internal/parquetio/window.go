@@ -94,8 +94,8 @@ func (w *window) read(dst []byte) error {
 	return nil
 }
 
-// pass passes over n bytes of the chunk; those that are not in memory are not read.
-func (w *window) pass(n int64) {
+// skip skips n bytes of the chunk; those that are not in memory are not read.
+func (w *window) skip(n int64) {
 	have := min(n, int64(len(w.data)))
 	w.advance(int(have))
 	w.next += n - have

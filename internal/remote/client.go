@@ -52,9 +52,9 @@ const (
 
 // Client asks servers. It is safe for concurrent use. Who has it closes it.
 type Client struct {
-	config Config
-	http   http.Client
-	slots  chan struct{} // one for each request under way
+	config  Config
+	http    http.Client
+	tickets chan struct{} // one for each request under way
 
 	requests, retries, bytes atomic.Int64
 
@@ -83,7 +83,7 @@ func New(c Config) *Client {
 	if c.Ahead == 0 {
 		c.Ahead = 64 << 20
 	}
-	return &Client{config: c, http: http.Client{Transport: c.Transport}, slots: make(chan struct{}, inFlight), objects: map[string]*Object{}}
+	return &Client{config: c, http: http.Client{Transport: c.Transport}, tickets: make(chan struct{}, inFlight), objects: map[string]*Object{}}
 }
 
 // Close ends what is kept open.

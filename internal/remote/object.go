@@ -124,8 +124,8 @@ func (o *Object) read(ctx context.Context, p []byte, off int64) error {
 
 func (o *Object) readOnce(ctx context.Context, p []byte, off int64) (int, error) {
 	select {
-	case o.client.slots <- struct{}{}:
-		defer func() { <-o.client.slots }()
+	case o.client.tickets <- struct{}{}:
+		defer func() { <-o.client.tickets }()
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
