@@ -27,9 +27,9 @@ import (
 //	arg_min, arg_max         the key, the position, the value; NULL: none
 //	a chain                  its entries as bytes, side by side, in words of 64 bits, low byte first
 //
-// STATES-PIECES: a group may come in several rows, whose combination is its state. One with long
-// chains is a row without them, and then rows with a piece of one chain each, which beside it have
-// the state of nothing.
+// STATES-PIECES: a group may come in several rows, whose combination is its state. A group with
+// long chains comes as a row without them, and then as one row for each piece of a chain: its other
+// states are those of a group without rows.
 
 // StateColumn is a column of states.
 type StateColumn struct {

@@ -67,8 +67,8 @@ func (a *attempt) close() error {
 	return err
 }
 
-// configure makes ready for reading the input into so many partitions (0: as many as groups ask
-// for), on the CPU alone or with states that devices can combine.
+// configure makes an attempt that reads the input into a number of partitions (0: chosen by the
+// number of groups), on the CPU alone or with states that devices can combine.
 func (r *run) configure(partitions int, onDevices bool) *attempt {
 	var runs agg.Runs
 	if r.plan.Memory.Spill {

@@ -89,7 +89,7 @@ func (r *Rows) wanted() int64 {
 	return r.left + min(r.skip, math.MaxInt64-r.left)
 }
 
-// wake makes all who wait look again.
+// wake has all waiting goroutines check their condition again.
 func (r *Rows) wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

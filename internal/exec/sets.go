@@ -21,8 +21,9 @@ func (r *run) groupings() (g cpu.Groupings) {
 	return g
 }
 
-// distinct makes ready for grouping by the keys and each distinct value. What the groupings are
-// grouped into is cfg, to which so many rows come (-1: nobody knows).
+// distinct makes the configurations of the inner runs, which group by the keys and a distinct
+// value. cfg is the configuration of the outer run, and rows how many rows come to that (-1: not
+// known).
 func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 	rows = cfg.Rows
 	if len(r.plan.Sets) > 0 && !cfg.States.Part(0).Updates() {

@@ -11,8 +11,8 @@ import (
 )
 
 // This file is the row of all rows (Query.Totals): the one group of a grouping set without keys.
-// Whoever merges its partition takes it out before the filter on groups, the order and the limit,
-// and the reader gives it out behind all others.
+// The producer that merges its partition removes it before the filter on groups, the order and the
+// limit, and the reader puts it out behind all others.
 
 // totals is that row.
 type totals struct {

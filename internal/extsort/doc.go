@@ -41,10 +41,10 @@
 //  4. A Merger merges the runs of several sorters, and makes batches of
 //     columns, as they are asked for.
 //
-// With Config.Keep only so many rows are wanted. A sorter that has collected
-// more than twice as many keeps the best, and knows from then on a key (the
-// bound) beyond which rows are not wanted. Wanted tells which rows lie beyond
-// it before they are made.
+// With Config.Keep only the first rows are wanted. A sorter that has collected
+// more than twice that number keeps the first ones, and knows from then on a
+// key (the bound) beyond which rows are not wanted. Wanted finds the rows
+// beyond it before they are made.
 //
 // # Memory
 //

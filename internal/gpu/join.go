@@ -21,13 +21,13 @@ const (
 	// five keep it busy, and eight do beside their waits.
 	movers = 8
 
-	// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They
-	// are for movers to share, sixteen each. A copy takes 6 µs however small it is: 1 ms for all.
+	// joinBits: groups that move to another device are read in at most 2^joinBits partitions, which
+	// the movers divide among themselves, sixteen each. A copy takes 6 µs at least: 1 ms for all.
 	joinBits = 7
 )
 
-// joinAll ends the passes of all devices but the first. joined: what they had is with the first one
-// now. Else writers have all of it that was not moved.
+// joinAll ends the passes of all devices but the first. If it has joined them, the first device has
+// the groups of all. Else partition writers have all groups that were not moved.
 func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 	others := d.passes[1:]
 	moved, errs := make([]bool, len(others)), make([]error, len(others))

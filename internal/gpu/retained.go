@@ -18,9 +18,10 @@ import (
 // retained is the rows that stayed in pinned memory when they left a device, of all devices, while
 // partitions are merged (cpu.EvictedSpan).
 //
-// Nobody has counted what input rows they stand for: to read them is what is saved. It is what was
-// sent and is not with writers. That as many come back is known with the last of them
-// (DEVICE-WHOLE), when others may have been put out: an Error then is Late.
+// How many input rows they stand for is not counted when they leave, since that would mean to read
+// them: it is the input rows that were sent, less those that partition writers have. Whether as
+// many come back (DEVICE-WHOLE) is known only with the last of them, when groups may have been put
+// out already: an Error then is Late.
 type retained struct {
 	devices *Devices
 	list    []retainedOf

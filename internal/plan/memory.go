@@ -37,9 +37,10 @@ const (
 	// come first and are larger
 	setsShare = 4
 
-	// leastOutput and outputEach are the most for results, of all goroutines and for each of many.
-	// While the reader is at one range of partitions others make theirs, a few megabytes each (1e8
-	// groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds none waits.
+	// Finished records that wait for the reader have leastOutput bytes at most, or outputEach for
+	// each goroutine if that is more. While the reader reads one range of partitions, goroutines
+	// make the records of others, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB). Half
+	// of the room is for those; a goroutine that finds no room waits.
 	leastOutput = 64 << 20
 	outputEach  = 16 << 20
 	// mostMerge is room for one of 2^12 partitions of a terabyte of groups: more would only be

@@ -1,11 +1,11 @@
 // Package remote reads files on HTTP servers at any place, in few requests.
 //
 // The first request for an [Object] asks for its end, where the footer of a file is, and tells its
-// size and its version (ETag). What is wanted next is said in advance ([Object.Want]): ranges that
-// are near each other become one request of up to 8 MiB, several of which are under way at once.
-// What was not wanted is read as it is asked for. All requests name the version: an object that was
-// replaced is [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte
-// where it broke off.
+// size and its version (ETag). Readers announce the ranges that they read next ([Object.Want]):
+// ranges that are near each other become one request of up to 8 MiB, and several requests are under
+// way at once. Other ranges are requested when they are read. All requests name the version: an
+// object that was replaced is [ErrChanged]. A request that fails in a way that may pass is
+// repeated, from the byte where it broke off.
 //
 // A server that knows no ranges sends the whole of an object, which [Whole] then is.
 package remote
@@ -50,7 +50,7 @@ const (
 	maxBackoff   = 10 * time.Second
 )
 
-// Client asks servers. It is safe for concurrent use. Who has it closes it.
+// Client sends requests to servers. It is safe for concurrent use. Its owner closes it.
 type Client struct {
 	config  Config
 	http    http.Client
@@ -227,8 +227,8 @@ func bare(err error) error {
 	return err
 }
 
-// answer is a response whose body is watched: who reads it waits no longer than the stall time for
-// the next byte.
+// answer is a response whose body is watched: a reader waits for the next byte no longer than the
+// stall time.
 type answer struct {
 	*http.Response
 	cancel context.CancelCauseFunc

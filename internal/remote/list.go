@@ -209,8 +209,8 @@ func (l *lister) inside(ctx context.Context, prefix string) (*folders, error) {
 // least that this takes.
 const deepPages = 3
 
-// fewer reports whether the folders that are wanted take fewer requests than the pages that are
-// left, where so many pages have reached into the folder last, and touched so many.
+// fewer reports whether listing the wanted folders one by one takes fewer requests than the pages
+// that are left. It estimates these by the number of folders that the pages so far have touched.
 func (f *folders) fewer(last string, pages, touched int) bool {
 	if f == nil {
 		return false
