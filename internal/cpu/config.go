@@ -66,8 +66,8 @@ type Config struct {
 	CacheBytes int64 // of partition.Level
 	Memory     Memory
 
-	// Budget is what memory is drawn from. Where it is a budget.Budget, what is reserved (Reserve)
-	// does not count as committed before it is made.
+	// Budget lends the memory. Where it is a budget.Budget, reserved bytes (Reserve) do not count
+	// as committed before their memory is made.
 	Budget budget.Lender
 
 	// LongText is told of texts of some megabytes, each longer than those before. Its error ends
@@ -126,7 +126,7 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	return n
 }
 
-// Level is what level 0 knows when so many groups are expected.
+// Level is the facts for the plan of level 0, by the expected number of groups.
 func (c *Config) Level(groups float64) partition.Level {
 	return partition.Level{
 		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),

@@ -27,7 +27,7 @@ const (
 	probeFree = 1 << 14
 )
 
-// allow lets look-ups of so many rows begin: those of a batch, a page or a block.
+// allow begins the look-ups of some rows: those of a batch, a page or a block.
 func (d *directory) allow(rows int) {
 	if !d.crowded() {
 		d.left = probeEach*rows + probeFree

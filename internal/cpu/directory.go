@@ -71,7 +71,7 @@ func (d *directory) capacity() int { return capacityOf(len(d.slots)) }
 // largeDir is from how many slots on a directory lies in no cache.
 const largeDir = 1 << 18
 
-// capacityOf is how many groups a table has at most in so many slots: half of them, or three
+// capacityOf is the most groups of a table with that many slots: half of them, or three
 // quarters where looking one up waits for memory, and those beside it cost little more.
 func capacityOf(slots int) int {
 	if slots >= largeDir {

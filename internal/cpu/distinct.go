@@ -224,7 +224,7 @@ func nullRows(rows []int32, null []bool, want bool) []int32 {
 	return rows
 }
 
-// add adds the rows whose value is not NULL. The outer worker has read so many rows.
+// add adds the rows whose value is not NULL. The outer worker has read `read` rows so far.
 func (s *set) add(keys []column.Vector, n int, read int64) error {
 	b := &s.batch
 	b.Rows = n

@@ -196,9 +196,9 @@ func (m *Merger) groupMemory() budget.Lender {
 	return budget.Checked(m.cfg.Budget, func(bytes int64) error { return m.share(bytes, loadShare) })
 }
 
-// bucketMemory is what buckets that a partition is divided into are drawn from. The first
-// pages are given whatever the merger holds: with them it can get rid of it
-// (EXIT-OPEN).
+// bucketMemory lends the memory of the buckets that a partition is divided into.
+// The first pages are never refused, however much the merger holds: with them it
+// can write its rows to disk (EXIT-OPEN).
 func (m *Merger) bucketMemory() budget.Lender {
 	return budget.Checked(m.cfg.Budget, func(bytes int64) error {
 		if m.sub == nil || m.sub.pool.Bytes() == 0 {

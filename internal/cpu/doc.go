@@ -45,8 +45,8 @@
 // # Who owns what
 //
 // [Config] says what is grouped and how, and is never changed. [Run] is what workers and mergers of
-// one reading share, and all that changes while they work. The package knows no device: what it
-// leaves to one goes by way of an [Accelerator].
+// one reading share, with all that changes while they work. The package knows no device: rows for
+// devices go through an [Accelerator].
 //
 // # When memory is refused
 //

@@ -177,6 +177,6 @@ func (w *Worker) readDeclined(ctx context.Context, r Reader) error {
 	}
 }
 
-// Unsent notes that so many rows of a batch do not meet the accelerator's groups after all: the
+// Unsent notes that some rows of a batch do not meet the accelerator's groups after all: the
 // batch is declined, or they do not pass the filter.
 func (r *Run) Unsent(rows int) { r.sent.Add(-int64(rows)) }

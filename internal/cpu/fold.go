@@ -150,7 +150,7 @@ func (f *folding) work(ctx context.Context, w *Worker) (err error) {
 	}
 }
 
-// Count is Merge for who wants to know how many groups there are, and nothing else of them.
+// Count is Merge for a caller that needs only the number of groups.
 func (m *Merger) Count(ctx context.Context, p merge.Range) (groups int64, err error) {
 	m.counts, m.counted = true, 0
 	defer func() { m.counts = false }()
@@ -212,7 +212,7 @@ func AllColumns(n int) []int {
 	return all
 }
 
-// decodeSome decodes the fields of keys, which are so many columns: those of them that there are.
+// decodeSome decodes field i of the keys into column columns[i] of cols, if there is one.
 func decodeSome(d *key.Decoder, columns []int, rows []uint64, cols []column.Vector) {
 	d.Begin(rows)
 	for i, c := range columns {
@@ -222,8 +222,8 @@ func decodeSome(d *key.Decoder, columns []int, rows []uint64, cols []column.Vect
 	}
 }
 
-// turn has the worker take rows of another part of the aggregates: so many keys, then the value if
-// it is needed.
+// turn has the worker read rows of another part of the aggregates: keys are the first columns, and
+// the value follows if it is needed.
 func (w *Worker) turn(d *Distinct, keys int) {
 	w.states = w.cfg.States.Part(d.Part)
 	w.states.Init(w.template)

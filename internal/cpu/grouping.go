@@ -14,7 +14,7 @@ import (
 //
 // The last key is the number of a set, and a key that a set does not have is NULL in its groups. So
 // the groups of all sets are groups of one query: they share partitions, disk, merging and output,
-// whatever the aggregates are. What a set has of its own is a worker in each thread, since sets
+// for all aggregates. Only workers are not shared: each set has one in each thread, since sets
 // reduce rows differently: the total of all rows stays in a table of one group while the finest set
 // may need no table at all.
 //

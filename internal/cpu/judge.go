@@ -56,8 +56,8 @@ func (w *Worker) thresholds() feedback.TableConfig {
 }
 
 // paired reports whether the numbers of the table's groups are in pairs, which become rows with the
-// texts of their groups when these leave the table (PAIRS-TABLE). So it grows whatever it saves:
-// with nearly as many groups as rows either way takes the same time.
+// texts of their groups when these leave the table (PAIRS-TABLE). So it grows even if it saves
+// nothing: with nearly as many groups as rows either way takes the same time.
 func (w *Worker) paired() bool {
 	return w.sets != nil && slices.ContainsFunc(w.sets.of, func(s set) bool { return s.pairs != nil })
 }
@@ -133,7 +133,7 @@ type without struct {
 
 // regrow has a worker with long values take a table that grows again, where the rows since it was
 // last asked have brought few groups that had not come before: parts of a file differ, and what its
-// first rows tell is not for good. Nothing is done but every so many rows.
+// first rows tell is not for good. It decides only after every longRows*MinRows rows.
 func (w *Worker) regrow() error {
 	thresholds := w.thresholds()
 	rows := w.selected - w.without.rows

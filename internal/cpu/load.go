@@ -81,7 +81,7 @@ func (m *Merger) reserve(b partition.Block) error {
 	return m.makeRoom(section + m.cfg.States.CombineNeed(section, rows))
 }
 
-// makeRoom makes sure of memory for so many bytes of values.
+// makeRoom makes sure of memory for values of that size.
 func (m *Merger) makeRoom(bytes int) error {
 	if m.store.arena.Bytes() > 0 { // a block alone must be loaded, however large it is
 		if err := m.share(m.store.arena.Growth(bytes), loadShare); err != nil {

@@ -39,8 +39,8 @@ const (
 	recentBits = 12
 )
 
-// memberBytes is about what a member takes for keys of so many words: the recent ones, the buffers,
-// those of a batch.
+// memberBytes is about what a member takes for keys of that many words: the recent ones, the
+// buffers, those of a batch.
 func memberBytes(words int) int64 {
 	return int64(words)<<(recentBits+3) + 8*setParts*(memberWords+bufferWords)
 }
@@ -86,7 +86,7 @@ func (m *member) batchOf(b *column.Batch) *column.Batch {
 func (m *member) slot(hash uint64) int { return int(hash & (1<<recentBits - 1)) }
 
 // add enters the keys of a batch and returns true, unless the set is closed. Then some of them may
-// have been entered, too. The worker has read so many rows.
+// have been entered, too. The worker has read `read` rows so far.
 func (m *member) add(b *column.Batch, read int64) bool {
 	m.tally.read.Store(read)
 	if m.set.closed.Load() {

@@ -92,7 +92,7 @@ func (w *Worker) bytes() int64 {
 	return n
 }
 
-// room makes sure of memory for so many bytes of values.
+// room makes sure of memory for values of that size.
 func (w *Worker) room(bytes int) error {
 	if bytes >= longFrom {
 		if err := w.noteTexts(); err != nil {

@@ -34,7 +34,7 @@ type Merger struct {
 
 	in       source
 	counts   bool   // groups are counted, not emitted
-	counted  int64  // so many were
+	counted  int64  // rows that were counted
 	store    *store // rows from blocks, and their values
 	sub      *store // while a partition is divided: where to
 	dir      directory
@@ -77,7 +77,7 @@ type source struct {
 	pages   int
 	blocks  []sourceBlock
 	evicted []EvictedSpan // by devices (evicted.go)
-	loaded  int           // so many of them are with a device, or among the pages
+	loaded  int           // how many of them are with a device, or among the pages
 }
 
 type sourceBlock struct {
@@ -309,8 +309,8 @@ func (m *Merger) reset(resident int) error {
 	return nil
 }
 
-// numbers is what the numbers of groups are below in a directory of so many slots: each is that of
-// a row in pages, of which those of blocks are yet to come.
+// numbers is an upper bound of the numbers of groups in a directory of that many slots: each is
+// that of a row in pages, of which those of blocks are yet to come.
 func (m *Merger) numbers(slots int) int {
 	n := (len(m.pages) + 2) << m.store.pool.PageBits
 	if len(m.in.blocks) > 0 {

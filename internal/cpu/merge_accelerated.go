@@ -13,8 +13,8 @@ import (
 func (m *Merger) Accelerate(r Resident, p Pass) { m.resident, m.pass = r, p }
 
 // DefaultPassLeast is Config.PassLeast where a device is to pay: below it, two copies and some
-// launches take longer than merging: some 0.1 to 0.4 ms whatever the rows, in which a core merges
-// 2,000 to 8,000 rows at 50 ns.
+// launches take longer than merging: some 0.1 to 0.4 ms for any number of rows, in which a core
+// merges 2,000 to 8,000 rows at 50 ns.
 const DefaultPassLeast = 16 << 10
 
 // readResident emits the groups of partitions that the device holds.

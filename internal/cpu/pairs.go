@@ -65,7 +65,7 @@ const (
 	// firstRepeated is at how many pairs those are dropped that came before, and then at twice as
 	// many as are left, or four times where hardly any were.
 	firstRepeated = 64 << 10
-	fewRepeated   = 4 // one in so many
+	fewRepeated   = 4 // repeated pairs are few if they are less than one in this number
 )
 
 // MayPair reports whether values of a layout of their own can be paired with the numbers of groups
@@ -112,8 +112,8 @@ func (p *pairs) close() {
 	}
 }
 
-// open makes the partitions, as many as the first worker finds right for so many rows in all (-1:
-// nobody knows).
+// open makes the partitions. The first worker to come chooses their number, by the rows of the
+// input (-1: not known).
 func (p *pairs) open(rows int64) {
 	most := uint32(max(bits.Len64(uint64(p.most/(8*partition.PageBytes))), 1))
 	n := min(uint32(bits.Len64(uint64(max(rows, 0))*8*pairWords/pairBytes)), mostPairBits)

@@ -141,8 +141,8 @@ func sortFew(rows []ranked) {
 	}
 }
 
-// distribute moves rows to where those of their byte at shift belong, of which there are so many,
-// and orders these.
+// distribute moves rows to the places of their byte at shift, of which ends has the ends, and
+// orders the rows of each byte.
 func (r *ranker) distribute(rows []ranked, shift int, ends *[256]int) {
 	var next [256]int // where the next row of a byte goes
 	at := 0

@@ -154,8 +154,8 @@ func each(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// work is the life of one worker: it takes units until none is left. The worker is returned, to be
-// closed, whatever became of it, a panic included.
+// work is the life of one worker: it takes units until none is left. The worker is
+// returned to be closed also with an error, and after a panic.
 func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker, err error) {
 	defer invariant.Recovered(&err)
 	if w, err = r.NewWorker(in.Pipeline()); err != nil {

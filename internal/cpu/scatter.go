@@ -198,8 +198,8 @@ func (w *Worker) makeRows(rows []uint64, n int) error {
 	return w.batchTable.Outside()
 }
 
-// reserve makes sure of memory for so many bytes of values, if need be by
-// putting all buckets to disk.
+// reserve makes sure of memory for values of that size, if necessary by writing
+// all buckets to disk.
 func (w *Worker) reserve(bytes int) error {
 	err := w.room(bytes)
 	if err == nil || !refused(err) || w.store.disk == nil {

@@ -37,7 +37,7 @@ func (s *sizes) add(groups []uint32, n uint32) {
 	}
 }
 
-// seen is what so many rows that made n groups tell, and what was expected before.
+// observe is the observation of rows that have made n groups; before is what was expected earlier.
 func (s *sizes) observe(rows int64, n uint32, before float64) feedback.Observation {
 	var having [mostCounted + 1]int
 	for _, r := range s.rows {

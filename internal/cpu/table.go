@@ -18,7 +18,7 @@ import (
 // looks at a row only for an equal tag.
 //
 // Linear probing wraps around at the end. Without deletions the occupied slots
-// are the same whatever the order of insertion, and each run of occupied
+// do not depend on the order of insertion, and each run of occupied
 // slots holds exactly the groups whose home slots are in it: reading the
 // directory from front to back, each run sorted by hash and what has wrapped
 // around taken last, gives the groups in order of hash (HASH-ORDER). That is

@@ -13,7 +13,7 @@ import (
 // are wanted and all groups lie in tables that have grown to the end of the input. Then a key is in
 // each table once at most, and the count of its group is the sum of its counts in all tables.
 //
-//	the greatest counts of each table ──look-ups──▶ their sums ──▶ the bound: so many groups count as much
+//	the greatest counts of each table ──look-ups──▶ their sums ──▶ the bound: N groups count as much
 //	the bound / tables                ──▶ candidates: a group that counts as much has a row that counts this, in one table at least
 //	candidates ──look-ups──▶ their rows, in all tables. The others leave
 //
