@@ -77,7 +77,7 @@ func newChain(k keep, t column.Type, n int) chain {
 }
 
 // bound is what values of a bounded chain must not exceed: the last of the n
-// best, once there are so many. Its complement is kept, which is 0 at first.
+// best, once there are n. The word has its complement, which is 0 at first.
 func (k link) bound() int64       { return int64(^k.row[k.cold+k.runWords()+2] ^ 1<<63) }
 func (k link) setBound(key int64) { k.row[k.cold+k.runWords()+2] = ^(uint64(key) ^ 1<<63) }
 

@@ -192,7 +192,7 @@ func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
 	}
 }
 
-// appendString appends b, the string of row i, that came so many times.
+// appendString appends b, the string of row i, that came `times` times.
 func (l *Layout) appendString(k link, a *arena.Arena, v *view, i int, b []byte, times uint64) {
 	c := k.chain
 	n, size := c.value+stringWords(len(b)), 0

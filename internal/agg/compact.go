@@ -34,8 +34,8 @@ const wordScratch = 40
 // leastInline is what pays for a write of its own.
 const leastInline = 4 << 10
 
-// limitsFor is the limits that keep sorting within so many bytes, and the
-// chains of a row that is moved within half of them; 0: the usual ones.
+// limitsFor is the limits that keep sorting within scratch bytes, and the
+// chains of a row that is moved within half of chains; 0: the usual ones.
 func limitsFor(scratch, chains int) limits {
 	l := usualLimits
 	if scratch > 0 {
@@ -56,8 +56,8 @@ func (l *Layout) compactDue(k link) bool {
 	return k.values()-*k.base() > max(least, *k.compacted())
 }
 
-// compact leaves of the entries in memory what the chain is to keep. What is
-// too long to be gathered stays as it is: it shrinks when it becomes runs.
+// compact drops the entries in memory that the chain need not keep. A chain too
+// long to be gathered stays as it is: it shrinks when it becomes runs.
 func (l *Layout) compact(k link, a *arena.Arena) {
 	if k.words == 0 {
 		l.compactStrings(k, a)

@@ -159,8 +159,8 @@ const (
 	cutLeast = 32
 )
 
-// cuts is how many groups the table has, if a batch of so many rows is added up by them; 0: they
-// are too many.
+// cuts is the number of groups of the table, if a batch of that many rows is added up in cut
+// doubles; 0: there are too many groups for that.
 func (t *Table) cuts(rows int) int {
 	n := len(t.Rows) / t.Stride
 	if n > cutGroups || min(rows, cutRows) < cutLeast*n {

@@ -24,7 +24,8 @@ const (
 	// alignBits is how many more bits than a fraction the integers have: 63 beside the sign.
 	alignBits = 63 - fractionBits
 
-	// alignRest: where the rest is more than one in so many rows, values are not aligned. One of
+	// alignRest is the divisor of the rows that gives the most for the rest: with more, values are
+	// not aligned. One of
 	// the rest takes about as long as ten others, so a sixth more at most.
 	alignRest = 64
 )

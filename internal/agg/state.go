@@ -193,8 +193,8 @@ const positionPart = "position"
 // wordParts names the words of a number, from the lowest on.
 var wordParts = [topWords]string{"0", "1", "2", "3", "4", "5", "6", "7"}
 
-// stateShare is how many bytes the values of a batch of states take before it takes no more groups:
-// who combines them holds as much for each worker.
+// stateShare is the most bytes of values in a batch of states, about: a run that combines them
+// holds as much for each worker.
 const stateShare = 2 << 20
 
 // statePiece is the bytes of a piece of a long chain, but for an entry that is longer.
