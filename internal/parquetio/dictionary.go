@@ -37,7 +37,7 @@ func (m *dictMemory) transfer(to *account) {
 	m.values.transfer(to)
 }
 
-// dictionary decodes the dictionary page whose header of so many bytes was decoded.
+// dictionary decodes the dictionary page whose header, of `header` bytes, was decoded.
 func (c *columnReader) dictionary(header int) error {
 	h := c.header.DictionaryPageHeader
 	if !h.Valid {
@@ -163,8 +163,8 @@ func (c *columnReader) retireDictionary() {
 	c.dict, c.hasDict, c.lateDict.size = nil, false, 0
 }
 
-// checkEntries tells that so many entries cannot be in a dictionary page of so
-// many bytes (SIZE).
+// checkEntries is an error if n entries cannot be in a dictionary page of size
+// bytes (SIZE).
 func (l *leaf) checkEntries(n int64, size int) error {
 	if n < 0 || size < 0 || n > l.maxEntries(int64(size)) {
 		return fmt.Errorf("damaged: a dictionary of %d values in %d bytes", n, size)

@@ -152,8 +152,8 @@ func staysEncoded(id format.CompressionCodec) bool {
 // EncodedAlign is what the places of encoded chunks are multiples of.
 const EncodedAlign = 16
 
-// mostEncoded bounds what a footer can make a caller think of a chunk: what
-// is larger is for no link in one piece.
+// mostEncoded bounds the size of a chunk that a footer can claim: a larger chunk
+// is not sent over a link in one piece.
 const mostEncoded = 1 << 31
 
 // encodedRoom is the memory for an encoded chunk: as it is in the file, or

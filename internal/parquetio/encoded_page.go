@@ -79,7 +79,7 @@ func (c *columnReader) encodedV2(p *EncodedPage, h *format.DataPageHeaderV2, id 
 	return checkSize(id, body[def:], p.Size-def)
 }
 
-// checkSize checks that so many bytes, at least one, can come out of src.
+// checkSize checks that size bytes, at least one, can come out of src.
 func checkSize(id format.CompressionCodec, src []byte, size int) error {
 	if size == 0 {
 		return errNotEncoded

@@ -117,7 +117,7 @@ func (t *textCoder) start(dict *column.Dict) error {
 
 func textHash(text []byte) uint32 { return uint32(maphash.Bytes(textSeed, text)) }
 
-// room makes room for so many entries more, which have so many bytes.
+// room makes room for n more entries, of `bytes` bytes together.
 func (t *textCoder) room(n, bytes int) error {
 	if bytes > mostTextBytes-t.used {
 		return errNotEncoded

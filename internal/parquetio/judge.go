@@ -101,7 +101,7 @@ func (r *Reader) judgePart(u *Unit) (rows int64, may bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		if have > 0 { // else whoever reads the column tells that it is short
+		if have > 0 { // else reading the column finds that it is short
 			rows = min(rows, int64(have))
 			known = known || c.known
 		}

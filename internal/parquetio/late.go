@@ -74,7 +74,7 @@ func (s *selection) follow(i int, c *columnReader) error {
 	return err
 }
 
-// early reports whether a column is read for all rows, whatever becomes of them.
+// early reports whether a column is read for all rows, also for those that the filter drops.
 func (r *Reader) early(c int) bool { return r.where == nil || r.where.first[c] }
 
 // late reports whether a column is read only where a row is left.

@@ -259,7 +259,7 @@ func (s *Scan) DictAll(i int) bool {
 }
 
 // Filled reports whether the schemas or the footers promise that column i of Columns has no NULL
-// in any unit. It is a hint, since a footer may lie: whoever relies on it must notice a NULL.
+// in any unit. It is a hint, since a footer may lie: a caller that relies on it must notice a NULL.
 func (s *Scan) Filled(i int) bool {
 	for g := range s.groups {
 		f := s.d.files[s.fileOf[g]]
@@ -278,7 +278,7 @@ func (s *Scan) Filled(i int) bool {
 
 // Ends is the range of the values of column i of Columns, by the statistics of all units; false
 // if some have none, or the column is NULL throughout. It is a hint, since statistics may lie:
-// whoever relies on it must notice a value outside.
+// a caller that relies on it must notice a value outside.
 func (s *Scan) Ends(i int) (least, most column.Value, ok bool) {
 	want := s.d.table.cols[s.cols[i]].typ
 	for g := range s.groups {

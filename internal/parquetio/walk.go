@@ -35,8 +35,8 @@ const (
 	walkEntries = 1 << 10
 )
 
-// A walk visits what lies below a folder and follows symbolic links. Whoever
-// starts it decides, by path relative to the folder, what is wanted.
+// A walk visits what lies below a folder and follows symbolic links. Its
+// caller decides, by path relative to the folder, what is wanted.
 //
 // Names are bytes, never text: they are neither decoded nor cleaned.
 type walk struct {
