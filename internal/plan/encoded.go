@@ -107,8 +107,8 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 	return o, why
 }
 
-// longTexts is how many texts of keys, in so many rows, are of columns whose texts are mostly too
-// long for a key of the usual size: workers give codes and refs to them.
+// longTexts is the number of texts in the keys of that many rows that are of columns whose texts
+// are mostly too long for a key of the usual size: workers give codes and refs to these.
 func (p *planner) longTexts(rows int64) (n int64) {
 	exprs := p.DeviceExprs()
 	for i, f := range p.DeviceKeys().Fields() {

@@ -39,7 +39,7 @@ type Options struct {
 	GPUMemory     int64       // bytes of each device that may be taken; 0: most of what is free
 	Streams       int         // of each device; 0: chosen
 	Load          feedback.LoadConfig
-	Partitions    int // groups are partitioned into so many from the first row on; 0: when it pays
+	Partitions    int // into how many groups are partitioned from the first row on; 0: when it pays
 	BatchRows     int // the most rows processed at a time; 0: chosen
 	NoGPUDecoding bool
 	NoPruning     bool
