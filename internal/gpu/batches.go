@@ -27,7 +27,7 @@ type BatchStats struct {
 	Declined             map[string]int64 // units that workers read after all, by the reason
 }
 
-// DeclinedUnits is how many units were declined, for whatever reason.
+// DeclinedUnits is how many units were declined, for any reason.
 func (s *BatchStats) DeclinedUnits() (n int64) {
 	for _, units := range s.Declined {
 		n += units
@@ -117,7 +117,7 @@ func (p *batches) next(stopped func() bool) int {
 	}
 }
 
-// wake has those who wait look again.
+// wake has waiting goroutines check again.
 func (p *batches) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +168,7 @@ func (d *Devices) failed() bool {
 	return false
 }
 
-// watch has those who wait for batches hear when a pass stops.
+// watch wakes the goroutines that wait for batches when a pass stops.
 func (d *Devices) watch(p *pass) {
 	p.stopped = p.Stopped()
 	go func() {

@@ -29,9 +29,9 @@ type Config struct {
 	// run goes on without.
 	Refused func(err error) error
 	Needed  int // how many these are
-	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the
-	// input, of which rows made so many groups in a worker's table. memory is the bytes that each
-	// may take; 0: they are not ready.
+	// Pays predicts, for a run that can do without devices, whether they are faster for the rest of
+	// the input, of which `rows` rows made `groups` groups in a worker's table. memory is the bytes
+	// that each device may take; 0: they are not ready.
 	Pays func(rows, groups, memory int64) bool
 
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
@@ -81,8 +81,8 @@ type Config struct {
 	// Tiles gives workers memory for batches in place of the devices; nil outside of tests.
 	Tiles func() (BatchTile, error)
 
-	// Trace is asked, when a device's pipeline is about to begin, who is told of its
-	// intervals; nil: nobody.
+	// Trace returns, before a device's pipeline begins, the function that is called with its
+	// intervals; nil: none is.
 	Trace func(device int) func(streams.Interval)
 
 	// Leave has Close leave all to the driver, since the process ends.
@@ -139,7 +139,7 @@ func New(ctx context.Context, c Config) *Devices {
 	return d
 }
 
-// Pays reports whether a worker should give up its table, in which rows made so many groups, for
+// Pays reports whether a worker should give up its table, in which its rows have made groups, for
 // the devices (cpu.Accelerator).
 func (d *Devices) Pays(rows, groups int64) bool {
 	if d.config.Pays == nil {
@@ -210,7 +210,7 @@ const (
 	// underWay is how many slots cross or are combined, beside the one that each worker fills.
 	underWay = 8
 
-	// stageParts: the stages of a device take up to one of so many parts of its memory. It decides
+	// stageParts is the divisor of a device's memory that gives the most for its stages. It decides
 	// only below 192 MiB with two streams: above, slotBytes does.
 	stageParts = 4
 )
@@ -250,7 +250,7 @@ func (d *Devices) Close() error {
 }
 
 // Void lets go of all that the run has on devices and of the rows that they gave back, after a
-// failure of one: others need the memory now, whatever Leave says.
+// failure of one, also with Leave: other owners need the memory now.
 func (d *Devices) Void() error {
 	d.stop()
 	<-d.opened

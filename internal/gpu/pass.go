@@ -84,8 +84,8 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 }
 
 // load begins to load all kernels that a run needs whose groups stay on the device: a driver that
-// does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that
-// one, tries again should it have failed, and tells.
+// does not have them in its cache compiles each for some 100 ms. A caller that needs one waits for
+// that one, and loads it again if it failed.
 func (p *pass) load() {
 	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {

@@ -59,7 +59,7 @@ func (d *Devices) chainsFit(partitions, chains uint) bool {
 	return partitions <= chains || c.Host.Merge == 0 && c.Threads <= 1<<chains
 }
 
-// hold takes over what a pass has retained, to be closed whatever comes.
+// hold takes over the rows that a pass has retained. They are closed in every case.
 func (k *retained) hold(p *pass, of *evict.Rows) {
 	k.devices = p.devices
 	if of != nil {
