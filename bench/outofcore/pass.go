@@ -37,7 +37,8 @@ type figures struct {
 	// reading the groups from the device, or the host buckets' passes
 	Second float64 `json:"second_s"`
 
-	Writing float64 `json:"placers_s"` // writing rows to buckets: of all writers together; the name is that of results on record
+	// writing rows to buckets: of all writers together; the name is that of results on record
+	Writing float64 `json:"placers_s"`
 
 	Warm  *figures `json:"warm,omitempty"` // of another run, in the pinned memory of this one
 	Unpin float64  `json:"unpin_s"`        // giving that memory back in the end, by one goroutine

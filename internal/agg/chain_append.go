@@ -162,8 +162,10 @@ func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64)
 // read first, by a loop that has nothing to guess and waits for all at once.
 
 const (
-	nearChains = 1 << 15 // so many tails are in a cache: between 1e4, where touching them costs 5 %, and 1e5, where it saves a quarter of a scan
-	touchRows  = 256     // measured against 64
+	// so many tails are in a cache: between 1e4, where touching them costs 5 %, and 1e5, where it
+	// saves a quarter of a scan
+	nearChains = 1 << 15
+	touchRows  = 256 // measured against 64
 )
 
 // touchTails reads where the next entries of the first groups go, if that is

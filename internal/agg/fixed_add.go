@@ -75,7 +75,8 @@ func (s *slot) addFixed128(rows []uint64, stride int, gids []uint32, vals []floa
 			ok = s.addOne(rows, at, vals[i], 1) && ok
 			continue
 		}
-		hi, lo := bits.Mul64(fraction, 1<<(shift&63)) // there are carryBits: it begins in the lower word
+		// there are carryBits: it begins in the lower word
+		hi, lo := bits.Mul64(fraction, 1<<(shift&63))
 		negative := uint64(int64(b) >> 63)
 		w := words[at : at+2 : at+2]
 		var c uint64

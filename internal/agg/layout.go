@@ -111,8 +111,9 @@ type Layout struct {
 	refs     []int // words that hold refs of values in the arena
 	chains   []int // slots that are chains
 	needsPos bool
-	packed   int    // the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
-	relies   []bool // by argument: see Relies
+	// the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
+	packed int
+	relies []bool // by argument: see Relies
 
 	batchBytes int
 

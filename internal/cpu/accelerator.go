@@ -90,10 +90,12 @@ type Resident interface {
 // Pass aggregates the rows of one bucket at a time, for one merger, whose it is to close: the
 // second pass of EGA (paper 003, section 4.2).
 type Pass interface {
-	Capacity() int64                          // groups that it has room for
-	Begin(skip uint, rows int64) error        // of a bucket of about that many rows, whose hashes share their top skip bits
+	Capacity() int64 // groups that it has room for
+	// of a bucket of about that many rows, whose hashes share their top skip bits
+	Begin(skip uint, rows int64) error
 	Add(rows []uint64) (taken int, err error) // copies rows, until it has no room for more groups
-	End(emit func(rows []uint64) error) error // gives the groups of the rows taken, nearly in order of hash
+	// gives the groups of the rows taken, nearly in order of hash
+	End(emit func(rows []uint64) error) error
 	Close() error
 }
 

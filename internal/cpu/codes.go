@@ -35,7 +35,8 @@ type codes struct {
 	tuple  []uint32 // scratch: tuple of each row
 	wide   bool     // given up
 	rows   int      // that came
-	stale  bool     // groups does not fit the keys: too few rows have come for an array of their tuples
+	// groups does not fit the keys: too few rows have come for an array of their tuples
+	stale bool
 }
 
 // codedKey is how one key is numbered.

@@ -109,7 +109,9 @@ type Config struct {
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
 type Memory struct {
-	Worker int64 // the most that a worker may take for groups: table, pages, values; less beside what is reserved
+	// the most that a worker may take for groups: table, pages, values; less beside what is
+	// reserved
+	Worker int64
 	Table  int64 // the most of it that the table may take
 	Pages  int64 // what pages that are being filled may take, over all workers
 	Merge  int64 // the most that a merger may take

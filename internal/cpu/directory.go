@@ -16,7 +16,8 @@ type directory struct {
 	seeded    bool // hashes are key.Layout.Secret
 	left      int  // slots that may yet be probed
 
-	touched uint32 // what was read of slots before groups are placed, which else the compiler may leave out
+	// what was read of slots before groups are placed, which else the compiler may leave out
+	touched uint32
 }
 
 const minDirBits = 10

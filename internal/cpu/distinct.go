@@ -38,11 +38,15 @@ import (
 
 // Distinct is a part of the aggregates that takes each different value once.
 type Distinct struct {
-	Part   int     // of the outer States
-	Config *Config // of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the outer Arenas and Intern
-	Arg    int     // the value's number among the arguments
-	Values bool    // the part needs the values; else it counts them
-	Shared int64   // bytes that the sets which all workers share may take, beside the memory of Config; 0: there are none
+	Part int // of the outer States
+	// of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the
+	// outer Arenas and Intern
+	Config *Config
+	Arg    int  // the value's number among the arguments
+	Values bool // the part needs the values; else it counts them
+	// bytes that the sets which all workers share may take, beside the memory of Config; 0: there
+	// are none
+	Shared int64
 
 	// Sets is the keys of shared sets: by number of the grouping set, or one. Layouts that MayShare
 	// refuses have none.

@@ -64,7 +64,7 @@ func (w *Worker) packs(r Reader, unit int) (bool, error) {
 	case w.builder == nil:
 		return false, nil
 	case w.phase == phaseScatter:
-	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.read, 1): // its own group is one row more
+	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.read, 1): // its group is one more row
 	default:
 		return false, nil
 	}

@@ -35,9 +35,10 @@ func (c *Config) workers() int { return max(c.Threads, 1) * max(len(c.Groupings.
 
 // grouping is what a worker knows of its grouping set.
 type grouping struct {
-	set     int             // its number
-	has     []bool          // by key: the set has it; the last one is the number of the set
-	masks   []*column.Dict  // by key: what stands in the place of one that the set does not have; nil: it has it
+	set int    // its number
+	has []bool // by key: the set has it; the last one is the number of the set
+	// by key: what stands in the place of one that the set does not have; nil: it has it
+	masks   []*column.Dict
 	number  *column.Dict    // of the set
 	zeros   []int32         // codes of constants
 	nulls   []bool          // all true

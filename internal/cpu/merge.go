@@ -57,15 +57,18 @@ type Merger struct {
 	secret   bool              // these were found by seeded hashes
 	adds     []int             // the words that join adds, if onlyAdds
 	onlyAdds bool
-	moved    struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
-	own      int                       // from which page on they are the merger's, while a device aggregates the partition
-	out      emitter
-	sample   sample
+	// hashes of the rows that a partition was divided into: and-ed, or-ed
+	moved struct{ all, any uint64 }
+	// from which page on they are the merger's, while a device aggregates the partition
+	own    int
+	out    emitter
+	sample sample
 
-	resident   Resident                                     // nil: an accelerator holds no groups
-	pass       Pass                                         // nil: there is none for this merger
-	evicted    func(p merge.Range, bits uint) []EvictedSpan // nil: no rows were left in pinned memory
-	evictedErr error                                        // of letting go of such
+	resident Resident // nil: an accelerator holds no groups
+	pass     Pass     // nil: there is none for this merger
+	// nil: no rows were left in pinned memory
+	evicted    func(p merge.Range, bits uint) []EvictedSpan
+	evictedErr error // of letting go of such
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -190,7 +193,7 @@ func (m *Merger) merge(ctx context.Context) error {
 		err = m.collect()
 	}
 	switch {
-	case !refused(err) || m.out.failed || m.store.disk == nil: // what emit is refused is not the merger's
+	case !refused(err) || m.out.failed || m.store.disk == nil: // emit has memory of its own
 	case m.dir.seeded || m.in.shared == 64 || m.crowds():
 		return m.mergeSorted(ctx)
 	default:

@@ -14,7 +14,8 @@ import (
 // What merging needs beside the values of the groups is let go with each
 // partition.
 func TestMergeKeepsNothing(t *testing.T) {
-	for _, limit := range []int64{0, 1 << 20} { // the second divides: rows are left when values fill the memory
+	// the second divides: rows are left when values fill the memory
+	for _, limit := range []int64{0, 1 << 20} {
 		cfg := config(2, feedback.NoTables, noLimit)
 		median, _, err := agg.Resolve("median", []column.Type{int64Type}, nil)
 		if err != nil {

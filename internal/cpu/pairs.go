@@ -31,10 +31,11 @@ type pairs struct {
 	sel     []int32
 	buf     column.Buffer
 	numbers []uint32
-	rows    []uint64           // of a batch
-	recent  []uint64           // the last pair of each hash: recentBits of it
-	pool    *partition.Pool    // what the partitions lie in
-	buckets *partition.Buckets // nil until there is a pair. A row is top half of a hash | number, value
+	rows    []uint64        // of a batch
+	recent  []uint64        // the last pair of each hash: recentBits of it
+	pool    *partition.Pool // what the partitions lie in
+	// nil until there is a pair. A row is top half of a hash | number, value
+	buckets *partition.Buckets
 	set     pairSet
 	unique  []uint64 // the different pairs of a partition: scratch of dropIn
 	n, next int      // pairs in partitions, and at how many those that came before are dropped

@@ -327,7 +327,8 @@ func TestPairsRefused(t *testing.T) {
 			break
 		}
 	}
-	if byNumber < 1 || right < byNumber+2 { // pairs' memory was refused while reading, and at the end
+	// pairs' memory was refused while reading, and at the end
+	if byNumber < 1 || right < byNumber+2 {
 		t.Errorf("the answer was right %d times, %d times by number", right, byNumber)
 	}
 }

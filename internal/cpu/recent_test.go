@@ -93,7 +93,8 @@ func recentBatch(rng *rand.Rand, cols []key.Column, n int) []column.Vector {
 		}
 		out[i] = column.Vector{Type: c.Type, Len: n}
 		for range n {
-			out[i].Int = append(out[i].Int, rng.Int64N(3000)>>rng.IntN(8)) // 0 is among them, as in memory that was never written
+			// 0 is among them, as in memory that was never written
+			out[i].Int = append(out[i].Int, rng.Int64N(3000)>>rng.IntN(8))
 		}
 	}
 	return out

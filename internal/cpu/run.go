@@ -31,9 +31,12 @@ type Input struct {
 	Units    int
 	Reader   func() Reader
 	Pipeline func() Pipeline
-	Builder  func(Reader) BatchBuilder  // of a worker, by its reader; nil: an accelerator takes rows alone
-	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
-	ReadAll  func()                     // all units were, without an error, and distinct values are folded next; nil will do
+	// of a worker, by its reader; nil: an accelerator takes rows alone
+	Builder func(Reader) BatchBuilder
+	// a unit was read; may be called from several workers at once
+	Done func(unit int, rows int64)
+	// all units were, without an error, and distinct values are folded next; nil will do
+	ReadAll func()
 }
 
 // Groups is the outcome of a run: the groups of all workers, partitioned.

@@ -307,7 +307,8 @@ func (w *Worker) Finish(hashBits uint, held *heldTable) error {
 		w.table.dropLeft()
 		w.note(w.table.rows.Rows)
 		var err error
-		if rows := w.table.rows.Rows; !w.isEmpty(rows) || w.run.sent.Load() == 0 { // else the group is the accelerator's
+		// else the group is the accelerator's
+		if rows := w.table.rows.Rows; !w.isEmpty(rows) || w.run.sent.Load() == 0 {
 			err = w.put(rows)
 		}
 		w.table.drop()

@@ -46,7 +46,8 @@ const (
 	setParts = 1 << setBits
 
 	leastSlots = 64 // of a partition: all have 128 KiB of keys of a word
-	lineSlots  = 8  // slots are a multiple of it: their first words, if there are no others, are a cache line
+	// slots are a multiple of it: their first words, if there are no others, are a cache line
+	lineSlots = 8
 )
 
 // setPart is a partition of a shared set. What its lock guards comes behind it.
@@ -55,7 +56,8 @@ type setPart struct {
 	slots []uint64
 	n     int // keys in them
 
-	touched uint64 // what was read of slots before keys are looked up, which else the compiler may leave out
+	// what was read of slots before keys are looked up, which else the compiler may leave out
+	touched uint64
 	_       [80]byte
 }
 

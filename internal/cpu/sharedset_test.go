@@ -174,7 +174,8 @@ func TestSharedSet(t *testing.T) {
 	for keys := range 3 {
 		for _, form := range []string{"flat", "coded", "mixed"} {
 			for _, sums := range []bool{false, true} {
-				for _, values := range []int{7, []int{60_000, 8_500, 1_200}[keys]} { // few keys, and some ten thousands
+				// few keys, and some ten thousands
+				for _, values := range []int{7, []int{60_000, 8_500, 1_200}[keys]} {
 					r := newDistinctRun(keys, sums, 40, 2000, values, form)
 					closes := 2*memberBytes(keys+1) + 2*firstSlabWords*8
 					for _, c := range []struct {

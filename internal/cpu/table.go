@@ -49,8 +49,9 @@ type table struct {
 	template []uint64 // a fresh row
 	room              // see table_memory.go
 	slow     []int32  // scratch: rows to probe one by one
-	left     []uint64 // a bit for each group: it is not the table's any more, at the end of the input; nil: all are
-	leaving  uint32   // how many are not
+	// a bit for each group: it is not the table's any more, at the end of the input; nil: all are
+	left    []uint64
+	leaving uint32 // how many are not
 }
 
 // minRows is how many rows a table has room for at first.

@@ -129,7 +129,8 @@ func TestLongKeyRoads(t *testing.T) {
 					for _, threads := range threadsTried {
 						name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d", groups, keys, tile == feedback.NoTables, partitions, threads)
 						t.Run(name, func(t *testing.T) {
-							for _, inline := range []int{0, 16, 40} { // of keys with 9 to 17 bytes, and 200 more
+							// of keys with 9 to 17 bytes, and 200 more
+							for _, inline := range []int{0, 16, 40} {
 								cfg := configOf([]key.Column{{Type: stringType, Inline: inline}, {Type: int64Type}}, partitions, tile, noLimit)
 								defer cfg.Arenas.Close()
 								mustCount(t, cfg, in, threads, want)

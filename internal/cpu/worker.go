@@ -18,10 +18,11 @@ type Pipeline struct {
 	// First and Rest are Where in two steps, for a reader that filters rows by First
 	// (Reader.Where).
 	First, Rest Condition
-	Used        []int                 // columns that Keys and Args use
-	Begin       func(b *column.Batch) // is told of each batch before Keys and Args are; nil: need not be
-	Keys        []Evaluator
-	Args        []Evaluator // nil: nobody needs the argument
+	Used        []int // columns that Keys and Args use
+	// is told of each batch before Keys and Args are; nil: need not be
+	Begin func(b *column.Batch)
+	Keys  []Evaluator
+	Args  []Evaluator // nil: nobody needs the argument
 }
 
 // Condition is what rows must pass.
@@ -58,10 +59,11 @@ type Worker struct {
 	sketch      *partition.Sketch // of all rows placed
 	crowded     bool              // it is shown seeded hashes
 
-	filtered        bool    // the query has a filter
-	sampled         bool    // it is known how many rows pass it: sample
-	read, selected  int64   // rows of the input that came, and those of them that passed the filter
-	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0
+	filtered       bool  // the query has a filter
+	sampled        bool  // it is known how many rows pass it: sample
+	read, selected int64 // rows of the input that came, and those of them that passed the filter
+	// of an inner worker: what share of the rows of the input come to it; else 0
+	comes           float64
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups

@@ -30,8 +30,10 @@ import (
 // anew.
 type merging struct {
 	source input.MergeSource
-	run    func(ctx context.Context, q Request) (*Rows, error) // makes states of rows; nil: they are refused
-	made   map[int]*spill.File                                 // by place among what is merged: these states
+	// makes states of rows; nil: they are refused
+	run func(ctx context.Context, q Request) (*Rows, error)
+	// by place among what is merged: these states
+	made map[int]*spill.File
 }
 
 // joined is the states of a query.
@@ -240,7 +242,8 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 		return nil, err
 	}
 	var out *query.Compiled
-	for i := len(m.input.All) - 1; i >= 0; i-- { // of the first at last: its columns are those of the scan
+	// of the first at last: its columns are those of the scan
+	for i := len(m.input.All) - 1; i >= 0; i-- {
 		if out, err = whole.FromStates(m.input.All[i].States); err != nil {
 			return nil, m.lacks(whole, i, err)
 		}

@@ -88,7 +88,8 @@ type run struct {
 	cancelled  func() error    // tells why the run has been cancelled; nil: it has not been
 	slack      int64           // that the process has for the run
 	written    *arrow.Schema   // of states that come out; nil: a result does
-	setOf      []int           // by range: of which set of values it is; 0: of the groups; nil: all are of these
+	// by range: of which set of values it is; 0: of the groups; nil: all are of these
+	setOf []int
 }
 
 // progress is how far the run is.

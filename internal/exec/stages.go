@@ -26,7 +26,8 @@ type stage struct {
 	cols []int                              // of the batch
 	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
 	uses []*expr.Expr                       // what drop computes
-	left []uint64                           // the rows that it has left: strings of the stages behind it lie there
+	// the rows that it has left: strings of the stages behind it lie there
+	left []uint64
 }
 
 // planStages tells in which stages batches are made.

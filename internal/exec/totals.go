@@ -99,7 +99,8 @@ func (r *Rows) giveTotal() bool {
 	if r.run.plan.Query.Totals < 0 {
 		return false
 	}
-	for r.err == nil && !r.ended && !r.run.totals.isFound() { // the limit may have left out its partition
+	// the limit may have left out its partition
+	for r.err == nil && !r.ended && !r.run.totals.isFound() {
 		release(r.queue)
 		r.queue = nil
 		r.fetch()

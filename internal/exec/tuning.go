@@ -21,7 +21,8 @@ type Tuning struct {
 	PinnedRetainBytes int64                              // gpu.Config.RetainBytes
 	Accelerator       func(*gpu.Devices) cpu.Accelerator // how devices are given to the workers
 	Tiles             func() (gpu.BatchTile, error)      // gpu.Config.Tiles
-	Watch             func(Running)                      // is told of each run that begins; nil: nobody
+	// is told of each run that begins; nil: nobody
+	Watch func(Running)
 }
 
 // DefaultTuning is that of all other runs.

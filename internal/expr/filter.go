@@ -20,7 +20,8 @@ type conjunct struct {
 
 	selected selector
 	whole    []*conjunct // itself
-	parts    []*conjunct // the same, one after the other, for a column without a dictionary; nil: whole
+	// the same, one after the other, for a column without a dictionary; nil: whole
+	parts []*conjunct
 
 	batch column.Batch // of the rows that are left
 	bufs  []column.Buffer

@@ -164,7 +164,8 @@ func (s *Sorter) addFar(ctx context.Context, i int, place uint64) error {
 	if err := s.openFile(); err != nil {
 		return err
 	}
-	far, err := putFar(ctx, wide[:0], wide, s.file, s.cfg.blockBytes()) // no copy: its key may be long, too
+	// no copy: its key may be long, too
+	far, err := putFar(ctx, wide[:0], wide, s.file, s.cfg.blockBytes())
 	if err != nil {
 		return err
 	}

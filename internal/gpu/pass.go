@@ -29,8 +29,9 @@ type pass struct {
 	loading  sync.WaitGroup      // of kernels, in the background
 	closed   *closing            // the first pass; nil: nobody closes it yet
 
-	joined   atomic.Uint64   // rows that are groups of other devices
-	selected int64           // groups of those in the table that were wanted, if the others were left there
+	joined atomic.Uint64 // rows that are groups of other devices
+	// groups of those in the table that were wanted, if the others were left there
+	selected int64
 	first    firstpass.Stats // once it is finished
 	second   secondStats
 }

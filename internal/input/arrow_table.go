@@ -183,5 +183,5 @@ func (unknown) DictBytes(int) int64                                { return -1 }
 func (unknown) Int96(int) bool                                     { return false }
 func (unknown) DictRepeats(int) (float64, bool)                    { return 0, false }
 func (unknown) TextLength(int) (int, bool)                         { return 0, false }
-func (unknown) Encoded(int) (t parquetio.EncodedType, ok bool)     { return t, false } // records are decoded already
+func (unknown) Encoded(int) (t parquetio.EncodedType, ok bool)     { return t, false }
 func (unknown) EncodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }

@@ -88,5 +88,6 @@ type Scan interface {
 type Facts struct {
 	Rows, Bytes                              int64 // Rows is -1 if not known
 	SkippedGroups, SkippedRows, SkippedBytes int64
-	SkippedFolders, SkippedFiles             int // not looked into, and not opened: their names ruled them out
+	// not looked into, and not opened: their names ruled them out
+	SkippedFolders, SkippedFiles int
 }

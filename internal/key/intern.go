@@ -55,7 +55,8 @@ type internShard struct {
 // internIndex finds the entries of a shard. An entry is written before its number is in dir, and
 // never again.
 type internIndex struct {
-	dir     []uint32 // index+1 of an entry, 0: free; a power of two long; read and written atomically
+	// index+1 of an entry, 0: free; a power of two long; read and written atomically
+	dir     []uint32
 	entries []internEntry
 }
 

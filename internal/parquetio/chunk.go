@@ -132,8 +132,10 @@ type columnReader struct {
 	dictMem  dictMemory  // of dict, if it is the reader's own
 
 	// The page.
-	left    int    // rows not yet read
-	found   int    // size of its header, which is decoded, while nothing of the page was taken off the chunk; else 0
+	left int // rows not yet read
+	// size of its header, which is decoded, while nothing of the page was taken off the chunk; else
+	// 0
+	found   int
 	behind  int    // rows of it to pass over before the next ones are read
 	coded   bool   // its values are dictionary codes
 	page    buffer // its body, decompressed

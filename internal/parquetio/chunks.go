@@ -12,8 +12,9 @@ import (
 type chunkTable struct {
 	whole []format.RowGroup // by the library; nil: the rest tells
 
-	data   []byte                               // the footer
-	places []uint32                             // where each chunk begins in data, row group by row group
+	data []byte // the footer
+	// where each chunk begins in data, row group by row group
+	places []uint32
 	made   []atomic.Pointer[format.ColumnChunk] // nil: nobody has asked for it
 }
 

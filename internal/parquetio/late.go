@@ -33,9 +33,10 @@ type selection struct {
 	at     int             // of them were handed out
 	sel    []int32         // rows of the batch that are left
 	done   int             // of sel lie before at
-	part   []int32         // those of the rows that were handed out last, counted from the first of these
-	open   bool            // the other columns' chunks are open
-	behind []int64         // by column: rows that it is behind, of the others
+	// those of the rows that were handed out last, counted from the first of these
+	part   []int32
+	open   bool    // the other columns' chunks are open
+	behind []int64 // by column: rows that it is behind, of the others
 	judge  judge
 }
 

@@ -128,7 +128,8 @@ func (c *columnReader) refusal(err error, more int64) error {
 		values = int64(h.DictionaryPageHeader.V.NumValues)
 	}
 	if values > 1 {
-		most = 2 // times the mean length a value may have; with longer ones the stated need is too little
+		// times the mean length a value may have; with longer ones the stated need is too little
+		most = 2
 	}
 	refused.Value = min(size, most*(size/max(values, 1)+1))
 	return err

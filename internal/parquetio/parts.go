@@ -92,7 +92,8 @@ func (s *Scan) filteredParts(g *Unit, workers int, least int64) int64 {
 		return 1
 	}
 	pages, _, ok := s.readTwice(g)
-	if !ok || g.Bytes+filteredRow*g.Rows < 2*pages { // workers would do little but to decompress the same pages
+	// workers would do little but to decompress the same pages
+	if !ok || g.Bytes+filteredRow*g.Rows < 2*pages {
 		return 1
 	}
 	return min(g.Rows/max(filteredPart*least/DefaultLeastPart, 1), max(filteredMost, filteredEach*int64(workers)))

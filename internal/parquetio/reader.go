@@ -293,7 +293,8 @@ func (r *Reader) batchSize(u *Unit, wanted func(c int) bool) (int, error) {
 	if r.repeats() {
 		n = min(n, 1)
 	}
-	if left == 0 && u.Start+u.Rows < r.scan.groups[u.of].Rows { // the columns go on behind this part
+	// the columns go on behind this part
+	if left == 0 && u.Start+u.Rows < r.scan.groups[u.of].Rows {
 		return 0, nil
 	}
 	for i, c := range r.cols {

@@ -72,7 +72,8 @@ func (r *recordGroup) read(ctx context.Context, group int, work *workspace, want
 		if !ok {
 			continue
 		}
-		if l.maxRep > 0 && l.element.Kind != column.Invalid { // this reader takes elements as they come
+		// this reader takes elements as they come
+		if l.maxRep > 0 && l.element.Kind != column.Invalid {
 			l.typ, l.err = l.element, nil
 		}
 		if ctx.Err() != nil {

@@ -142,7 +142,8 @@ func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 	for i, e := range b.Query.Args {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
 		o := noOutput
-		if v, constant := e.Const(); (!constant || v.Null || used) && b.ofRows(i) { // else it is count(1)
+		// else it is count(1)
+		if v, constant := e.Const(); (!constant || v.Null || used) && b.ofRows(i) {
 			o, why = b.argument(i, used)
 		}
 		if why != "" {

@@ -100,7 +100,8 @@ type Plan struct {
 	Sets       []Set          // distinct values, grouped by beside the keys
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
-	Windows    []agg.Window   // by argument: where the digits of its values are expected, for exact sums
+	// by argument: where the digits of its values are expected, for exact sums
+	Windows []agg.Window
 
 	Device Device
 

@@ -161,7 +161,8 @@ func inArrow(t column.Type) column.Type {
 // Canonical is the part of q that states depend on, in a form of its own, and the columns of the
 // input that it names.
 func Canonical(in Columns, q Query) (Query, []column.Field, error) {
-	c := &canonical{compiler: compiler{in: in, q: q}} // now() is its time, and a parameter its value
+	// now() is its time, and a parameter its value
+	c := &canonical{compiler: compiler{in: in, q: q}}
 	out := Query{Totals: q.Totals, Sample: q.Sample, Deterministic: q.Deterministic}
 	var err error
 	if c.params, err = q.params(); err != nil {

@@ -36,10 +36,12 @@ var ErrChanged = errors.New("changed while it was read; run again when nothing w
 type Config struct {
 	Transport http.RoundTripper // nil: one of the client's own, without a proxy
 	Attempts  int               // the most for a request; default 6
-	Backoff   time.Duration     // before the second attempt, about, then twice as long; default 200 ms
-	Stall     time.Duration     // the longest without a byte; default 30 s
-	Ahead     int64             // the most bytes that are fetched before they are read; default 64 MiB
-	Stores    map[string]Store  // by scheme, in small letters: buckets
+	// before the second attempt, about, then twice as long; default 200 ms
+	Backoff time.Duration
+	Stall   time.Duration // the longest without a byte; default 30 s
+	// the most bytes that are fetched before they are read; default 64 MiB
+	Ahead  int64
+	Stores map[string]Store // by scheme, in small letters: buckets
 }
 
 const (

@@ -70,7 +70,8 @@ func (c *Client) List(ctx context.Context, at string, wanted func(key string) bo
 		return nil, err
 	}
 	slices.Sort(l.found)
-	return slices.Compact(l.found), nil // of a folder that was left in the middle some keys were taken before
+	// of a folder that was left in the middle some keys were taken before
+	return slices.Compact(l.found), nil
 }
 
 // lister is a listing under way.
