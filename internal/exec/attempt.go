@@ -12,7 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/trace"
 )
 
-// attempt is one reading of the input and what came of it.
+// attempt is one reading of the input and the groups that it made.
 type attempt struct {
 	cfg     cpu.Config // of run
 	run     *cpu.Run
@@ -47,7 +47,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	if err != nil || a.devices == nil {
 		return err
 	}
-	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // nobody reads any more
+	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
 	if err = a.devices.Finish(&a.groups, r.plan.Threads); err != nil || !a.whole {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	return r.regroup(ctx, a)
 }
 
-// close lets go of the groups and what they refer to.
+// close frees the groups and the memory that they refer to.
 func (a *attempt) close() error {
 	err := a.groups.Close()
 	if a.devices != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/input"
 )
 
-// Describe tells the columns and sizes of what a source has.
+// Describe returns the columns and sizes of a source.
 func Describe(ctx context.Context, from input.Source, o Options) (d input.Description, err error) {
 	err = o.withInput(ctx, from, 0, func(in input.Input) error {
 		d = input.Describe(in)

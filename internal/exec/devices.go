@@ -108,8 +108,8 @@ func (r *run) earlyRows() int64 {
 // spare is the memory that merging, sorting and putting out can do without.
 func (r *run) spare() budget.Lender { return r.budget.Beside(r.plan.Memory.Later(r.plan.Threads)) }
 
-// mergedRows is how many rows small partitions are put together to at most, if devices aggregate
-// them: what a bucket costs beside its rows is a sixteenth then of what it costs at PassLeast.
+// mergedRows is the most rows up to which small partitions are put together, if devices aggregate
+// them: the cost of a bucket, beside that of its rows, is then a sixteenth of that at PassLeast.
 const mergedRows = 16 * cpu.DefaultPassLeast
 
 // planRanges says which partitions are merged together.

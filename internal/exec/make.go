@@ -107,7 +107,7 @@ func (r *Rows) put(n int, recs []arrow.Record) error {
 
 // mustWait reports whether there is no room for another record of range n. The
 // range that the reader waits for always has room for one. Half of the room is
-// for what waits here, the other half for what the reader has taken.
+// for pending records, the other half for the records that the reader has.
 func (r *Rows) mustWait(n int, size int64) bool {
 	if n == r.at && len(r.pending[n].records) == 0 {
 		return false

@@ -32,7 +32,7 @@ type merging struct {
 	source input.MergeSource
 	// makes states of rows; nil: they are refused
 	run func(ctx context.Context, q Request) (*Rows, error)
-	// by place among what is merged: these states
+	// by the number of a table in the input: its states
 	made map[int]*spill.File
 }
 
@@ -111,7 +111,7 @@ func (m *joined) agree() error {
 	return nil
 }
 
-// makeStates makes states of what has rows.
+// makeStates makes states of the inputs that have rows.
 func (m *merging) makeStates(ctx context.Context, q Request, out *joined, o input.Options, from *budget.Budget) error {
 	var first *state.Header
 	for _, h := range out.headers {
@@ -153,7 +153,7 @@ func (m *merging) makeStates(ctx context.Context, q Request, out *joined, o inpu
 	return nil
 }
 
-// spooled is the states of rows in the temp folder: which of what is merged.
+// spooled identifies states in the temp folder: by the number of the input that they were made of.
 type spooled struct {
 	of   *merging
 	part int
@@ -261,7 +261,7 @@ func (m *joined) checkText() error {
 	return nil
 }
 
-// lacks says what the states of a table lack, which err tells of.
+// lacks is the error for states of a table that lack the column that err names.
 func (m *joined) lacks(q *query.Compiled, table int, err error) error {
 	for _, text := range q.CallTexts {
 		if has := m.headers[table].Aggregates; !slices.Contains(has, text) {
@@ -291,7 +291,7 @@ type takeReader struct {
 	bytes   [][]byte
 }
 
-// stateChecker is what a layout knows of states.
+// stateChecker checks columns of states; a layout implements it.
 type stateChecker interface {
 	CheckStates(cols []*column.Vector, n int) error
 	MovePositions(col int, b []byte, move func(pos int64) int64)

@@ -222,8 +222,8 @@ func (m *stateMaker) put(n int, put putFunc, col func(i int) column.Vector) erro
 	return put([]arrow.Record{rec})
 }
 
-// pieces puts out what is too long for the row of a group: each piece with its key, and the states
-// of nothing beside it.
+// pieces puts out chains that are too long for the row of their group, in pieces: the row of a
+// piece has the key, and for the rest the states of a group without rows.
 func (m *stateMaker) pieces(ctx context.Context, row []uint64, put putFunc) error {
 	p := m.p
 	return p.from.cfg.States.LongStates(row, p.from.cfg.Arenas, func(col int, piece []byte) error {

@@ -88,7 +88,7 @@ func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col
 	return array.NewRecord(schema, cols, int64(rows)), nil
 }
 
-// resultSchema is the Arrow schema of what comes out.
+// resultSchema is the Arrow schema of the result.
 func (r *run) resultSchema() *arrow.Schema {
 	if r.written != nil {
 		return r.written

@@ -37,7 +37,7 @@ type Rows struct {
 	pending []pending  // by range of partitions
 	at      int        // the range that is read
 	waiting int64      // bytes of the pending records
-	hungry  bool       // the reader waits for that range, and has let go of what it had
+	hungry  bool       // the reader waits for that range, and has released its records
 	changed sync.Cond  // on mu
 
 	order  *ordering      // nil: the result is in no order
@@ -250,8 +250,8 @@ func (r *Rows) Err() error { return r.err }
 // Retain adds a reference.
 func (r *Rows) Retain() { r.refs.Add(1) }
 
-// Release drops a reference; the last one stops what still runs, closes the
-// input and removes what was spilled.
+// Release drops a reference; the last one stops all goroutines, closes the
+// input and removes spill files.
 func (r *Rows) Release() {
 	if r.refs.Add(-1) != 0 {
 		return

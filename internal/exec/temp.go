@@ -10,8 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// temp is the temp folder as all attempts of a run share it: what came by pipes stays when the
-// input is read again, and the limit is that of all.
+// temp is the temp folder of all attempts of a run: the content of pipes stays there when the input
+// is read again, and one limit is that of all attempts.
 type temp struct {
 	disk    *budget.Budget
 	spooled *input.Temp
@@ -42,7 +42,7 @@ func (o *Options) openTemp(ctx context.Context) *temp {
 	return t
 }
 
-// close removes what came by pipes, and ends connections.
+// close removes the content of pipes, and ends connections.
 func (t *temp) close() error {
 	if t.isLent {
 		return nil
@@ -52,8 +52,8 @@ func (t *temp) close() error {
 	return t.spooled.Close()
 }
 
-// aheadOf is how much may be fetched from servers before it is read, where memory is limited: an
-// eighth. 0: what is usual.
+// aheadOf is how many bytes may be fetched from servers before they are read, where memory is
+// limited: an eighth of it. 0: the default.
 func aheadOf(limit int64) int64 {
 	const usual = 64 << 20
 	if limit <= 0 || limit/8 > usual {

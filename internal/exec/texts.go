@@ -30,7 +30,7 @@ func (r *run) newTexts(a *attempt) (*texts, int64) {
 		return nil, 0
 	}
 	if bytes == 0 {
-		memory.Close() // it lends what the run has
+		memory.Close() // it lends memory of the run
 	}
 	return &texts{key.NewTexts(a.cfg.Arenas, memory), memory}, bytes
 }
@@ -51,7 +51,7 @@ func (t *texts) count() (n, bytes int64) {
 	return t.Len()
 }
 
-// end is called when no string is added any more: what is reserved and not used goes to others.
+// end is called when no string is added any more: it releases reserved memory that is not used.
 func (t *texts) end() {
 	if t != nil {
 		t.Close()

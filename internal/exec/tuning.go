@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// Tuning is what tests change of one run: sizes that small inputs would never reach, and what a run
-// stands on.
+// Tuning has the values that tests change for one run: sizes that small inputs would never reach,
+// the file system of spill files, and how workers get devices.
 type Tuning struct {
 	Plan              plan.Tuning
 	SpillFS           spill.FS                           // of spill files; nil: the system's
@@ -21,7 +21,7 @@ type Tuning struct {
 	PinnedRetainBytes int64                              // gpu.Config.RetainBytes
 	Accelerator       func(*gpu.Devices) cpu.Accelerator // how devices are given to the workers
 	Tiles             func() (gpu.BatchTile, error)      // gpu.Config.Tiles
-	// is told of each run that begins; nil: nobody
+	// is called with each run that begins; nil: it is not
 	Watch func(Running)
 }
 
@@ -43,7 +43,7 @@ type Running struct {
 	Makers  *sync.WaitGroup // goroutines that make the result
 }
 
-// watched tells of a run that begins.
+// watched calls Watch with a run that begins.
 func (r *run) watched() {
 	if r.opt.Tuning.Watch == nil {
 		return
