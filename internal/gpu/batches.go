@@ -124,7 +124,7 @@ func (p *batches) wake() {
 	p.changed.Broadcast()
 }
 
-// Groups is about how many groups the devices have, if they make rows that nobody else sees
+// Groups is about how many groups the devices have, if they alone make rows
 // (cpu.Accelerator).
 func (d *Devices) Groups() float64 {
 	sum := uint64(0)

@@ -3,7 +3,7 @@ package gpu
 import "github.com/gagg-dev/gagg/internal/budget"
 
 // hostShare is what a device and its writers may have of the host's memory, where that is limited.
-// It is a plan: newPinned draws what is pinned of it, and writers draw their least pages.
+// It is a plan: newPinned draws the pinned part, and writers draw their least pages.
 type hostShare struct {
 	pinned  int64 // bytes for slots and for rows that leave the device; 0: there is no limit
 	writers int64 // bytes for rows that its writers have; 0: the same
@@ -66,12 +66,12 @@ func (s *hostShare) use(slots, keep int64, writers int) {
 	s.writers -= s.pinned
 }
 
-// newPinned is what a device has of the host's memory for slots and for rows that leave it. Where
-// memory is limited it is reserved as a whole: before workers begin, or, for a device that a run
-// can do without, when it is opened (HOST-SHARE). For pinned memory cannot be written to disk, and
-// rows must be able to leave the device also when other owners have all other memory. It is closed
-// when no more rows leave the device and the workers' memory is free; the part that is not pinned
-// is released then.
+// newPinned reserves a device's part of the host's memory, for slots and for rows that leave it.
+// Where memory is limited it is reserved as a whole: before workers begin, or, for a device that a
+// run can do without, when it is opened (HOST-SHARE). For pinned memory cannot be written to disk,
+// and rows must be able to leave the device also when other owners have all other memory. It is
+// closed when no more rows leave the device and the workers' memory is free; the part that is not
+// pinned is released then.
 func newPinned(c *Config, s hostShare, reserve *budget.Reservation) (p *budget.Reservation, err error) {
 	if s.pinned > 0 {
 		p = reserve.Split(s.pinned)

@@ -43,8 +43,8 @@ func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 	return joined, cmp.Or(errs...)
 }
 
-// join ends the pass. Its groups go to another device that has room for them, if stays says so and
-// nobody has a part of them, else to its writers.
+// join ends the pass. If stays is set and all parts of its groups are on the device, they go to
+// another device that has room for them, else to its writers.
 func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	defer invariant.Recovered(&err)
 	bits = min(bits, joinBits)
@@ -124,7 +124,7 @@ func (m *mover) copyRows(rows []uint64) error {
 	return nil
 }
 
-// submit submits what there is.
+// submit submits the tile, if there is one.
 func (m *mover) submit() error {
 	if m.tile == nil {
 		return nil
@@ -181,8 +181,8 @@ func withReader(g *groups.Groups, do func(r *groups.Reader) error) (refused, err
 	return nil, do(r)
 }
 
-// readSome hands out the groups of partitions, of which next is the next that nobody reads, until
-// there are no more.
+// readSome hands out the groups of partitions until there are no more; next is the next partition
+// that is not read by any goroutine.
 func readSome(r *groups.Reader, partitions int64, next, done *atomic.Int64, emit func(rows []uint64) error) error {
 	for n := next.Add(1) - 1; n < partitions; n = next.Add(1) - 1 {
 		if err := r.Read(int(n), emit); err != nil {

@@ -30,8 +30,8 @@ func (d *Devices) newLists(r *groups.Reader) *lists {
 const mostRoom = 1 << 30
 
 // fill puts the values of groups into their chains, in to, for which room makes sure of memory.
-// Groups of no rows, which devices have of jobs that they declined (firstpass.StopFull), are left
-// out of what it returns.
+// It returns the groups without those of no rows, which devices have of jobs that they declined
+// (firstpass.StopFull).
 func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error) ([]uint64, error) {
 	if l.n == 0 {
 		return rows, nil
@@ -120,6 +120,6 @@ func (l *lists) read(list int, spans []span, to *arena.Arena) error {
 				spans = spans[1:]
 			}
 		}
-		return reserve(to, 0) // what it took may be more than there is
+		return reserve(to, 0) // it may have taken more than there is
 	})
 }

@@ -53,15 +53,15 @@ type Config struct {
 	AtMost  int64       // groups that there can be; -1: not known
 	Host    cpu.Memory  // how the memory of the host is shared out
 
-	// Run is the run that devices take part in. They reserve memory beside its workers, are told of
-	// its partitions and of long strings, and tell it of batches that they decline.
+	// Run is the run that devices take part in. They reserve memory beside its workers, read its
+	// partitions and whether it has long strings, and report batches that they decline.
 	Run *cpu.Run
 
 	// Spare is what memory is drawn from while partitions are merged, less what mergers may count
 	// on.
 	Spare budget.Lender
 
-	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
+	Memory  int64               // the most bytes of each device; 0: nine tenths of the free memory
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
 	// feedback.BucketGain from which on devices aggregate partitions that left them
@@ -146,7 +146,7 @@ func (d *Devices) Pays(rows, groups int64) bool {
 		return true
 	}
 	if rows == 0 {
-		return false // nobody knows
+		return false // it is not known
 	}
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false
@@ -243,7 +243,7 @@ func (d *Devices) Close() error {
 	default:
 		go func() {
 			<-d.opened
-			_ = d.close() // nobody is left to tell
+			_ = d.close() // no caller waits for this error
 		}()
 		return nil
 	}
@@ -272,8 +272,8 @@ func (d *Devices) close() error {
 	return err
 }
 
-// closing is what becomes of an error of a device that lets go of something. Nobody needs it any
-// more, so that a run which would have done without the device goes on without it.
+// closing handles an error of a device while something of it is closed. The run does not need that
+// any more, so a run that can do without the device goes on without it.
 func (d *Devices) closing(c *cuda.Context, err error) error {
 	if d.config.Refused == nil {
 		return nil

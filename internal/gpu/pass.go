@@ -27,7 +27,7 @@ type pass struct {
 	pinned   *budget.Reservation // see newPinned
 	decoding *decode.Kernels     // nil: no batches are taken
 	loading  sync.WaitGroup      // of kernels, in the background
-	closed   *closing            // the first pass; nil: nobody closes it yet
+	closed   *closing            // the first pass; nil: it is not being closed yet
 
 	joined atomic.Uint64 // rows that are groups of other devices
 	// groups of those in the table that were wanted, if the others were left there
@@ -64,8 +64,8 @@ func (p *pass) start() (err error) {
 	return limited(err, p.memory, d.config.Memory)
 }
 
-// plan is the shape of the pass, within its share of the host's memory, of which it leaves what it
-// cannot use.
+// plan is the shape of the pass, within its share of the host's memory. It gives back the part of
+// the share that it cannot use.
 func (p *pass) plan(share *hostShare) firstpass.Config {
 	d, host := p.devices, &p.devices.config
 	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
@@ -140,7 +140,7 @@ func rowsOf(c *Config) uint64 {
 	return uint64(c.Rows)
 }
 
-// boundOf is how many groups there can be at most; 0: nobody knows.
+// boundOf is how many groups there can be at most; 0: not known.
 func boundOf(c *Config) uint64 {
 	bound := c.Rows
 	if bound < 0 || c.AtMost >= 0 && c.AtMost < bound {
@@ -180,7 +180,7 @@ func (p *pass) close() error {
 	return err
 }
 
-// closeWriters lets go of rows that nobody has taken. The pass has ended.
+// closeWriters frees rows that were not added to the groups. The pass has ended.
 func (p *pass) closeWriters() error {
 	var err error
 	for _, writer := range p.writers {

@@ -43,7 +43,7 @@ func (p *pass) retainPays(f feedback.GainCounts) bool {
 	if plan := c.Run.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
 		return false
 	}
-	left := f.Rows // as many again, if nobody knows
+	left := f.Rows // as many again, if it is not known
 	if c.Rows >= 0 {
 		each := uint64(c.Rows) / uint64(len(p.devices.contexts))
 		left = each - min(each, f.Rows)
@@ -175,7 +175,7 @@ func (r *retainedSpan) Rest(from int) ([]uint64, error) {
 
 func (r *retainedSpan) Release() error { return r.of.devices.closing(r.context, r.span.Done()) }
 
-// close frees what is left.
+// close frees the rows that are left.
 func (k *retained) close() error {
 	var errs []error
 	for _, of := range k.list {
