@@ -15,7 +15,7 @@
 //
 //	0  length   u32   bytes of the row
 //	4  key      u32   bytes of the key; the top bit: the values are far
-//	8  key            what the row is sorted by
+//	8  key            the bytes that the row is sorted by
 //	   values         NULL bits │ a cell for each column │ strings and lists
 //
 // KEY-ORDER: rows are in order when their keys are in order as bytes, and no
@@ -49,10 +49,10 @@
 // # Memory
 //
 // Pages, indexes, buffers and the spill file's own buffers are drawn from
-// Config.Budget and lie off the Go heap. What spilling needs is taken before
-// the first row, so that spilling cannot fail for want of memory. A row wider
+// Config.Budget and lie off the Go heap. The memory for spilling is drawn before
+// the first row, so that spilling is never refused memory. A row wider
 // than a page is drawn too, on its way to disk. Not drawn are the batch that
 // is given to Add, the batches that a Merger makes (except large rows), and
 // the growth of the spill file's buffers for a key wider than a block: each is
-// as large as what it is made of.
+// as large as the rows it is made of.
 package extsort

@@ -5,10 +5,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// pool is what a sorter has drawn from Config.Budget.
+// pool is the memory that a sorter has drawn from Config.Budget.
 type pool struct {
 	from      budget.Lender
-	share     int64 // what it may keep when it has no use for it; 0: all
+	share     int64 // bytes that it may keep without using them; 0: all
 	pageBytes int
 	held      int64
 	free      [][]byte // pages that are not in use

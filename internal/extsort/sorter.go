@@ -185,8 +185,8 @@ func (s *Sorter) copyRow(r row) {
 	s.added(from)
 }
 
-// added does what is to be done after rows were written, which lie in the
-// last page from offset from on.
+// added counts the rows that were written to the last page, from offset from on. It
+// drops those beyond the bound, and sorts a unit that is full.
 func (s *Sorter) added(from int) {
 	u := &s.unit
 	u.note(s.in.rows)

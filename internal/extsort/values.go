@@ -26,7 +26,7 @@ type field struct {
 	at  int // where its cell begins
 }
 
-const cellSize = 8 // of what is behind the cells
+const cellSize = 8 // of a string or list, which is behind the cells
 
 func newLayout(cols []column.Type) layout {
 	l := layout{fixed: (len(cols) + 7) / 8}
