@@ -88,7 +88,7 @@ func New(c Config) *Client {
 	return &Client{config: c, http: http.Client{Transport: c.Transport}, tickets: make(chan struct{}, inFlight), objects: map[string]*Object{}}
 }
 
-// Close ends what is kept open.
+// Close ends the use of all objects, and closes idle connections.
 func (c *Client) Close() {
 	c.mu.Lock()
 	all := slices.Collect(maps.Values(c.objects))
@@ -102,7 +102,7 @@ func (c *Client) Close() {
 // Stats is how many requests were made, how many of them again, and the bytes of their bodies.
 type Stats struct{ Requests, Retries, Bytes int64 }
 
-// Stats tells what was done so far.
+// Stats returns the counts so far.
 func (c *Client) Stats() Stats {
 	return Stats{c.requests.Load(), c.retries.Load(), c.bytes.Load()}
 }
@@ -257,7 +257,7 @@ func (c *Client) get(ctx context.Context, at, ranges string, version *version) (
 	return c.do(request, at, cancel)
 }
 
-// do makes one request, for what is at a path; cancel ends it.
+// do makes one request for a path; cancel ends it.
 func (c *Client) do(request *http.Request, at string, cancel context.CancelCauseFunc) (a *answer, err error) {
 	a = &answer{cancel: cancel, client: c}
 	a.timer = time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })

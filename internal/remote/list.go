@@ -23,9 +23,9 @@ import (
 //	    ── folders ──▶ year=2019/ year=2020/ … year=2024/, of which year=2024/ is wanted
 //	t/year=2024/  ── flat ──▶ all of it
 //
-// How many pages the flat listing would go on for is told by how many folders its pages had so far:
-// it goes on where that is less than one for each wanted folder. Where folders have few keys the
-// question for them costs as much as the keys, and is not put.
+// The number of pages that the flat listing has yet to read is estimated from the number of folders
+// on its pages so far: it goes on where that is less than one page for each wanted folder. Where
+// folders have few keys, listing the folders costs as much as listing the keys, and is not done.
 
 // Folders rules out folders while a bucket is listed. Paths are whole ones, with scheme and bucket.
 type Folders interface {
@@ -78,7 +78,7 @@ func (c *Client) List(ctx context.Context, at string, wanted func(key string) bo
 type lister struct {
 	c       *Client
 	p       *place
-	at      string // what is listed, as it was named
+	at      string // the listed path, as it was named
 	start   string // of paths, in front of keys
 	folders Folders
 	wanted  func(key string) bool
@@ -101,7 +101,7 @@ func leadingParts(pattern string) (lead []string) {
 	return lead
 }
 
-// leads reports whether a pattern may match what is below a folder.
+// leads reports whether a pattern may match files below a folder.
 func (l *lister) leads(folder string) bool {
 	for i, name := range strings.Split(strings.TrimSuffix(folder, "/"), "/") {
 		if i < len(l.parts) && !doublestar.MatchUnvalidated(l.parts[i], name) {
@@ -271,7 +271,7 @@ func (l *lister) enter(all []string) []bool {
 	return enter
 }
 
-// all lists what is below several folders, some at a time.
+// all lists the files below several folders, some folders at a time.
 func (l *lister) all(ctx context.Context, folders []string) error {
 	errs := make([]error, len(folders))
 	next := make(chan int)
@@ -352,7 +352,7 @@ func (l *lister) page(ctx context.Context, prefix, delimiter, token string) (pag
 	return page, err
 }
 
-// sound reports whether a page is one of what was asked for.
+// sound reports whether a page is of the requested folder.
 func (p *listing) sound(prefix, delimiter, token string) bool {
 	for _, o := range p.Contents {
 		if !strings.HasPrefix(o.Key, prefix) {
