@@ -46,7 +46,8 @@ func TestDecimalProducts(t *testing.T) {
 					g = &sums{new(big.Int), nil, new(big.Int)}
 					want[k] = g
 				}
-				p := new(big.Int).Mul(big.NewInt(x), big.NewInt(100-y)) // a * (1 - b), in units of 1e-4
+				// a * (1 - b), in units of 1e-4
+				p := new(big.Int).Mul(big.NewInt(x), big.NewInt(100-y))
 				g.sum.Add(g.sum, p)
 				if g.least == nil || p.Cmp(g.least) < 0 {
 					g.least = p

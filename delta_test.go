@@ -227,7 +227,8 @@ func TestDelta(t *testing.T) {
 		{"3", gagg.Query{Aggs: []gagg.Agg{gagg.Expr("max(id)")}}, []string{"14"}},
 		{"", gagg.Query{By: []string{"year", "city"}, OrderBy: []string{"year"}}, []string{"2023,Zürich,2,3", "2024,Bern,2,25", "NULL,NULL,1,30"}},
 		{"", gagg.Query{Where: "id between 10 and 13"}, []string{"1,11"}},
-		{"", gagg.Query{Where: "1 / (id - 12) < 9 and name is null and id > 9"}, []string{"0,NULL"}}, // 12 is deleted
+		// 12 is deleted
+		{"", gagg.Query{Where: "1 / (id - 12) < 9 and name is null and id > 9"}, []string{"0,NULL"}},
 		{"", gagg.Query{Where: "city = 'Zürich'"}, []string{"2,3"}},
 		{"", gagg.Query{Where: "year is null"}, []string{"1,30"}},
 		{"", gagg.Query{Where: "year = 1999"}, []string{"0,NULL"}},
@@ -305,7 +306,8 @@ func TestDeltaSkipsFiles(t *testing.T) {
 		t.Errorf("%q, %v, %+v", got, err, s)
 	}
 	got, _, err = l.ask(gagg.Query{Where: "name = 'g'"}, gagg.Options{AsOf: "3"})
-	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "a.parquet: no such file") { // nothing is known of its names
+	// nothing is known of its names
+	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "a.parquet: no such file") {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -531,7 +533,8 @@ func TestDeltaInStore(t *testing.T) {
 			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, s.asked.Load())
 		}
 		s.asked.Store(0)
-		if got, _, err := l.ask(gagg.Query{From: gagg.Files(root), Where: "year = 2023"}, o); err != nil || !slices.Equal(got, []string{"2,3"}) || s.asked.Load() != 2 { // a NULL is ruled out by no bounds
+		// a NULL is ruled out by no bounds
+		if got, _, err := l.ask(gagg.Query{From: gagg.Files(root), Where: "year = 2023"}, o); err != nil || !slices.Equal(got, []string{"2,3"}) || s.asked.Load() != 2 {
 			t.Errorf("%s: %q, %v, %d requests for data", root, got, err, s.asked.Load())
 		}
 	}

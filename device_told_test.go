@@ -57,7 +57,8 @@ func TestDeviceTold(t *testing.T) {
 			kernels += len(list)
 		}
 	}
-	for _, name := range []string{"run", "worker", "output"} { // one of them: others may have had nothing to do
+	// one of them: others may have had nothing to do
+	for _, name := range []string{"run", "worker", "output"} {
 		if !seen[name] {
 			t.Errorf("the timeline has nothing of any %s", name)
 		}

@@ -48,7 +48,8 @@ func TestDistinct(t *testing.T) {
 			{"count_distinct of y", "count of x", "max of s", "median of y", "distinct median of x"},
 		} {
 			for k, keys := range []int{0, 5, 200} {
-				if (i+2*j+k)%3 == 0 { // no third of the configurations, and each type with each of the aggregates
+				// no third of the configurations, and each type with each of the aggregates
+				if (i+2*j+k)%3 == 0 {
 					continue
 				}
 				name := fmt.Sprintf("%s/%s/keys=%d", typ, strings.Join(aggs, ","), keys)

@@ -57,7 +57,8 @@ func newEncodedTrial(seed uint64) *trial {
 		if t := any(); rng.IntN(3) > 0 {
 			add(fmt.Sprint("k", i), t, rng.IntN(2) == 0)
 		} else {
-			add(fmt.Sprint("k", i), column.Type{Kind: []column.Kind{column.Binary, column.String}[seed/4%2]}, false) // short ones, some long ones
+			// short ones, some long ones
+			add(fmt.Sprint("k", i), column.Type{Kind: []column.Kind{column.Binary, column.String}[seed/4%2]}, false)
 		}
 	}
 	for i := range 3 {
@@ -137,7 +138,8 @@ func TestDeviceEncoded(t *testing.T) {
 			t.Errorf("%s: no row group was decoded by a device", c.name)
 		}
 	}
-	if did["two devices"].Declined == 0 { // where row groups are small, one has a text that its column's key has no room for
+	// where row groups are small, one has a text that its column's key has no room for
+	if did["two devices"].Declined == 0 {
 		t.Error("no row group was declined")
 	}
 }

@@ -156,7 +156,8 @@ func TestHolisticUnderBudget(t *testing.T) {
 			q := gagg.Query{From: file, By: by, Aggs: exprs(call)}
 			want := mustAnswer(t, q, tuned.of(gagg.Options{Threads: 2}))
 			got, spilled, _, err := limited(t, q, tuned.of(gagg.Options{MemoryLimit: leastLimit(t, q, tuned.of(gagg.Options{}))}))
-			if need := (*gagg.NeedError)(nil); errors.As(err, &need) && need.Result != "" { // of one group
+			// of one group
+			if need := (*gagg.NeedError)(nil); errors.As(err, &need) && need.Result != "" {
 				got, spilled, _, err = limited(t, q, tuned.of(gagg.Options{MemoryLimit: need.Need}))
 			}
 			if err != nil || !slices.Equal(got, want) {

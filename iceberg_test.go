@@ -346,7 +346,8 @@ func TestIceberg(t *testing.T) {
 		{"q1", gagg.Query{Where: "at < '2024-01-06 00:00:00+00'"}, []string{"2,3"}},
 		{"q1", gagg.Query{Where: "at >= '2024-01-06 00:00:00.000002+00'"}, []string{"0,NULL"}},
 		{"q1", gagg.Query{Where: "price > 3.5"}, []string{"2,44"}},
-		{"q1", gagg.Query{Where: "1 / (id - 12) < 9 and id > 9"}, []string{"3,55"}}, // 12 is deleted
+		// 12 is deleted
+		{"q1", gagg.Query{Where: "1 / (id - 12) < 9 and id > 9"}, []string{"3,55"}},
 		{"q1", gagg.Query{Where: "name is null"}, []string{"1,2"}},
 	} {
 		for _, o := range []gagg.Options{{}, {NoPruning: true, BatchRows: 1}, {Threads: 3, BatchRows: 3}} {
@@ -374,13 +375,15 @@ func TestIceberg(t *testing.T) {
 // Of what the filter rules out neither data files nor manifests are opened.
 func TestIcebergSkipsFiles(t *testing.T) {
 	b := visits(t, 2)
-	for _, path := range []string{"data/city=Z%C3%BCrich/a.parquet", "metadata/3-m.avro"} { // c's manifest
+	// c's manifest
+	for _, path := range []string{"data/city=Z%C3%BCrich/a.parquet", "metadata/3-m.avro"} {
 		if err := os.Remove(filepath.Join(b.dir, path)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, _, err := b.ask(gagg.Query{Where: "city = 'Bern'"}, gagg.Options{AsOf: "q1"})
-	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "3-m.avro: no such file") { // nothing is known of NULL
+	// nothing is known of NULL
+	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "3-m.avro: no such file") {
 		t.Errorf("%q, %v", got, err)
 	}
 	for where, want := range map[string]string{
@@ -392,7 +395,8 @@ func TestIcebergSkipsFiles(t *testing.T) {
 		}
 	}
 	got, _, err = b.ask(gagg.Query{Where: "name = 'c'"}, gagg.Options{AsOf: "101"})
-	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "a.parquet: no such file") { // nothing is known of its names
+	// nothing is known of its names
+	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "a.parquet: no such file") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if err := os.Remove(filepath.Join(b.dir, "metadata/1-m.avro")); err != nil {
@@ -693,7 +697,8 @@ func TestIcebergPlaces(t *testing.T) {
 	b := visits(t, 2)
 	s := b.serve()
 	o := gagg.Options{Stores: map[string]gagg.Store{"s3": {Endpoint: s.URL}}, AsOf: "q1"}
-	for where, asked := range map[string]int64{"id > 0": 4, "city = 'Bern'": 3, "city = 'Zürich'": 2} { // of c, and of deletes, nothing is known but names
+	// of c, and of deletes, nothing is known but names
+	for where, asked := range map[string]int64{"id > 0": 4, "city = 'Bern'": 3, "city = 'Zürich'": 2} {
 		s.asked.Store(0)
 		if _, _, err := b.ask(gagg.Query{From: gagg.Files("s3://b/t"), Where: where}, o); err != nil || s.asked.Load() != asked {
 			t.Errorf("%s: %v, %d requests for data", where, err, s.asked.Load())

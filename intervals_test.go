@@ -69,7 +69,8 @@ func TestIntervals(t *testing.T) {
 					err = gagg.Write(t.Context(), &text, rows, gagg.Output{})
 					rows.Release()
 				}
-				_, got, _ := strings.Cut(strings.TrimSpace(text.String()), "\n") // behind the header
+				// behind the header
+				_, got, _ := strings.Cut(strings.TrimSpace(text.String()), "\n")
 				if got = strings.ReplaceAll(got, "\n", ";"); err != nil || got != test.want {
 					t.Errorf("%s, %v: %s, want %s; %v", name, test.q.By, got, test.want, err)
 				}

@@ -16,7 +16,8 @@ func largeCases(file gagg.Source) []gagg.Query {
 		{From: file, Aggs: all},
 		{From: file, By: []string{"s"}, Aggs: all},
 		{From: file, Aggs: exprs("list(i)", "list(x)", "histogram(x)", "histogram(i)", "list(i > 3)", "list(cast(i as decimal(12,2)))", "max(x, 20000)")},
-		{From: file, By: []string{"i"}, Aggs: exprs("list(k)", "string_agg(k)", "list(x)")}, // some are large
+		// some are large
+		{From: file, By: []string{"i"}, Aggs: exprs("list(k)", "string_agg(k)", "list(x)")},
 		{From: file, By: []string{"s"}, Aggs: exprs("upper(string_agg(k)) as u", "length(string_agg(k)) as n"), Having: "n > 1000"},
 		{From: file, By: []string{"s"}, Aggs: all, OrderBy: []string{"s desc"}},
 		{From: file, By: []string{"s"}, Aggs: exprs("list(k) as a", "histogram(x)"), OrderBy: []string{"a"}},

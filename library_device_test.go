@@ -97,7 +97,8 @@ func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) 
 			t.Errorf("it took %v to end", took)
 		}
 	}
-	for end := time.Now().Add(30 * time.Second); held() != 0; time.Sleep(time.Millisecond) { // a device may still be opened
+	// a device may still be opened
+	for end := time.Now().Add(30 * time.Second); held() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d bytes of the memory limit are still held; error %v", held(), err)
 		}
@@ -196,7 +197,8 @@ func TestDeviceGroupsMeet(t *testing.T) {
 		{"room", "sum(i)", "0,1", 32 << 20, []bool{true}},
 		{"in another order", "sum(i)", "1,0", 32 << 20, []bool{true}},
 		{"room for few", "sum(i)", "0,1", tinyDevice, []bool{false}},
-		{"lists", "median(i)", "0,1", 48 << 20, []bool{false, true}}, // one of them may have all rows
+		// one of them may have all rows
+		{"lists", "median(i)", "0,1", 48 << 20, []bool{false, true}},
 	} {
 		for _, o := range []gagg.Options{{}, {NoGPUDecoding: x.agg != "median(i)"}} {
 			o = tuned.of(o)

@@ -42,7 +42,8 @@ func TestMetamorphicMemory(t *testing.T) {
 	for seed := range trials {
 		tr := newTrial(seed, 3000, 10_000)
 		tr.tuned = tune{gagg.LeastMemory(tightMemory)}
-		if seed%2 == 1 && len(tr.query.By) <= 2 { // of more keys the sets need more than the limits leave
+		// of more keys the sets need more than the limits leave
+		if seed%2 == 1 && len(tr.query.By) <= 2 {
 			tr.addSets(rand.New(rand.NewPCG(seed, 3)))
 		}
 		if seed%3 == 0 {

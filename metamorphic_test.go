@@ -320,7 +320,8 @@ type outcome struct {
 func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 	t.Helper()
 	out, err = tr.runOnce(t, c)
-	if need := (*gagg.NeedError)(nil); c.least && errors.As(err, &need) && need.Result != "" { // of one group
+	// of one group
+	if need := (*gagg.NeedError)(nil); c.least && errors.As(err, &need) && need.Result != "" {
 		c.least, c.opt.MemoryLimit = false, need.Need
 		return tr.runOnce(t, c)
 	}
@@ -342,7 +343,8 @@ func (tr *trial) runOnce(t *testing.T, c configuration) (out outcome, err error)
 	if c.least {
 		o.MemoryLimit += leastLimit(t, q, o)
 	}
-	live := hostmem.Live() // some of it perhaps of a device that was opened for an earlier run, and is being closed
+	// some of it perhaps of a device that was opened for an earlier run, and is being closed
+	live := hostmem.Live()
 	run := gagg.RunHeld
 	if c.await {
 		run = gagg.RunAwaiting
@@ -350,7 +352,8 @@ func (tr *trial) runOnce(t *testing.T, c configuration) (out outcome, err error)
 	rows, held, err := run(t.Context(), q, o)
 	defer func() {
 		for end := time.Now().Add(30 * time.Second); (held() != 0 || hostmem.Live() > live) && time.Now().Before(end); {
-			time.Sleep(time.Millisecond) // a device may still be opened, and what it has pinned be freed
+			// a device may still be opened, and what it has pinned be freed
+			time.Sleep(time.Millisecond)
 		}
 		left, _ := os.ReadDir(o.TempDir) // "" has none
 		if n, buffers := held(), hostmem.Live()-live; n != 0 || buffers > 0 || len(left) > 0 {

@@ -38,7 +38,8 @@ func TestNow(t *testing.T) {
 	var got []string
 	for rows.Next() {
 		for c := range rows.Record().Columns() {
-			got = append(got, strings.Clone(rows.Record().Column(c).ValueStr(0))) // which may lie in the record
+			// which may lie in the record
+			got = append(got, strings.Clone(rows.Record().Column(c).ValueStr(0)))
 		}
 	}
 	want := []string{"2024-02-29", "1", "2024-02-29 23:59:59+00", "2024-03-01", "2024-01-29 23:59:59+00"}

@@ -18,8 +18,9 @@ import (
 // What a pivot may have: more is for programs, which do better with rows. It is made in memory,
 // beside the memory limit.
 const (
-	mostPivoted    = 1000     // columns of each aggregate
-	mostPivotCells = 10 << 20 // values that are put into them, NULL where there is no group among them
+	mostPivoted = 1000 // columns of each aggregate
+	// values that are put into them, NULL where there is no group among them
+	mostPivotCells = 10 << 20
 )
 
 // pivoting makes a pivot of the rows of a result, whose columns are its keys, its aggregates and

@@ -30,9 +30,10 @@ type QueryPlan struct {
 	Keys      []KeyPlan   `json:"keys"`
 	// Following: keys that these tell: computed of the groups
 	Following []KeyPlan `json:"following,omitempty"`
-	Sets      []string  `json:"sets,omitempty"`   // grouping sets, where there are several, as (a, b)
-	Totals    bool      `json:"totals,omitempty"` // the last set is the last row
-	KeyWords  int       `json:"key_words"`        // 64-bit words of a key
+	// grouping sets, where there are several, as (a, b)
+	Sets     []string `json:"sets,omitempty"`
+	Totals   bool     `json:"totals,omitempty"` // the last set is the last row
+	KeyWords int      `json:"key_words"`        // 64-bit words of a key
 	// Distinct: values of which each counts once in a group: grouped by beside the keys
 	Distinct   []KeyPlan `json:"distinct,omitempty"`
 	Aggregates []string  `json:"aggregates"`  // computed, each once

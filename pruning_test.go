@@ -93,7 +93,8 @@ func TestPruning(t *testing.T) {
 		{"year is null", []string{"t"}, 3, 0},
 		{"1 / (month - 1) > 0", []string{"t"}, 4, 0}, // NULL at 1
 		{"month % 9 = 2 and cast(month || '00000000000000000' as int64) > 0 and month < 9", []string{"t"}, 7, 0},
-		{"cast(month || '000000000000000000' as int64) > 0 or month = 11", []string{"t"}, 0, 0}, // an overflow
+		// an overflow
+		{"cast(month || '000000000000000000' as int64) > 0 or month = 11", []string{"t"}, 0, 0},
 		{"year = 1999", []string{"t"}, 0, 18},
 		{"year = 2024", []string{"t/year=2022", "t/year=2023", "t/year=2024"}, 0, 12},
 		{"year = 2024", []string{"t/year=*/month=1"}, 3, 0},

@@ -57,20 +57,26 @@ const NoRows = query.NoRows
 // decimal256.Num of Arrow, which are whole numbers, a pointer to one of these, or nil, which is
 // NULL. Too few values, too many, and those of other types are an [ErrUsage].
 type Query struct {
-	From    Source
-	By      []string  // key columns or expressions, `as NAME`; none: one group of all rows
-	Sets    string    // grouping sets: Rollup, Cube, or a list of sets of By such as "(a, b), (a), ()"; "": one, of all
-	Totals  bool      // one more row, the last, of all rows that pass Where; Having, OrderBy, Limit and Offset do not see it
-	Aggs    []Agg     // none: the distinct keys
-	Sample  Sample    // of the rows; Where sees these alone
-	Where   string    // "": all rows
-	Having  string    // over keys, aggregates and output names; "": all groups
-	OrderBy []string  // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
-	Params  []any     // values of the parameters: see above
-	Pivot   string    // a key whose values become columns, of each aggregate one; "": none. Limit and Offset count rows of that
-	Now     time.Time // what now() gives; zero: the time at which Run, Plan or Summarize is called
-	Limit   int64     // the most rows of the result; 0: all; NoRows: none
-	Offset  int64     // how many rows are passed over before these
+	From Source
+	By   []string // key columns or expressions, `as NAME`; none: one group of all rows
+	// grouping sets: Rollup, Cube, or a list of sets of By such as "(a, b), (a), ()"; "": one, of
+	// all
+	Sets string
+	// one more row, the last, of all rows that pass Where; Having, OrderBy, Limit and Offset do not
+	// see it
+	Totals  bool
+	Aggs    []Agg    // none: the distinct keys
+	Sample  Sample   // of the rows; Where sees these alone
+	Where   string   // "": all rows
+	Having  string   // over keys, aggregates and output names; "": all groups
+	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
+	Params  []any    // values of the parameters: see above
+	// a key whose values become columns, of each aggregate one; "": none. Limit and Offset count
+	// rows of that
+	Pivot  string
+	Now    time.Time // what now() gives; zero: the time at which Run, Plan or Summarize is called
+	Limit  int64     // the most rows of the result; 0: all; NoRows: none
+	Offset int64     // how many rows are passed over before these
 
 	// Part is a share of the row groups of From: the others are not read.
 	Part Part

@@ -87,7 +87,8 @@ func TestSumBits(t *testing.T) {
 	args := []string{"coded", "some", "short", "wide", "short * (1 - short)", "some + coded"}
 	for k, far := range []bool{false, true, true} {
 		if far { // products and sums of such numbers overflow
-			args = args[:min(4, 6-2*k)] // the numbers of the last are no decimals, which have digits to exceed
+			// the numbers of the last are no decimals, which have digits to exceed
+			args = args[:min(4, 6-2*k)]
 		}
 		from := gagg.Files(sumsFile(t, far))
 		var log bytes.Buffer

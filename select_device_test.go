@@ -17,12 +17,14 @@ var selections = []struct {
 	selected      bool
 }{
 	{by: "i,s", aggs: "count(*) as n|min(x)", order: "-n,i,s", limit: 10, selected: true},
-	{by: "i,s", aggs: "count(*) as n", order: "n,i desc,s", limit: 10, offset: 7}, // ties: most groups have one row
+	// ties: most groups have one row
+	{by: "i,s", aggs: "count(*) as n", order: "n,i desc,s", limit: 10, offset: 7},
 	{by: "i,s", aggs: "count(*) as n|sum(i) as t", order: "-t,i,s", limit: 25, offset: 100, selected: true},
 	{by: "i,s", aggs: "max(x) as m", order: "-m", limit: 5, selected: true},
 	{by: "i,s", aggs: "min(x) as m", order: "m", limit: 5, selected: true},
 	{by: "i,s", aggs: "mean(i) as m", order: "-m,s", limit: 50, selected: true},
-	{by: "i,s", aggs: "mean(i * 1000000007) as m", order: "-m,s", limit: 50}, // of sums that are computed
+	// of sums that are computed
+	{by: "i,s", aggs: "mean(i * 1000000007) as m", order: "-m,s", limit: 50},
 	{by: "i,s", aggs: "mean(x) as m", order: "m", limit: 50, selected: true},
 	{by: "i,s", aggs: "sum(x + 1) as t", order: "t desc", limit: 50, selected: true},
 	{by: "i,s", aggs: "max(x) filter (where x > 2.5) as m", order: "m nulls first,i,s", limit: 9},
@@ -37,14 +39,21 @@ var selections = []struct {
 	{by: "i,s", aggs: "count(*) as n", having: "count(*) > 20", selected: true},
 	{by: "i,s", aggs: "count(*) as n|sum(i)", having: "sum(i) between 3000 and 9000 and max(x) > 0.5", selected: true},
 	{by: "i,s", aggs: "count(*) as n|mean(x) as m", having: "count(*) > 5", order: "-m", limit: 3, selected: true},
-	{by: "i,s", aggs: "count(*) as n", having: "n < 0", order: "-n", limit: 3, selected: true}, // none
+	// none
+	{by: "i,s", aggs: "count(*) as n", having: "n < 0", order: "-n", limit: 3, selected: true},
 	{by: "i,s", aggs: "count(*) as n", having: "max(x) filter (where i = 3) is not null", selected: true},
-	{by: "i,s", aggs: "count(*) as n", having: "count(*) >= 1"},                                     // all
-	{by: "i,s", aggs: "count(*) as n", order: "s,i", limit: 3},                                      // a text
-	{by: "i,s", aggs: "count(*) as n", having: "s like 'a%'"},                                       // the same
-	{by: "i,s", aggs: "sum(i * 1000) as t|median(x)", order: "-t", limit: 3},                        // lists
-	{by: "i,s", aggs: "count(*) as n", order: "-n", limit: 3, having: "n // 0 > 1", selected: true}, // none
-	{by: "k", aggs: "count(*) as n", order: "-n,k", limit: 10},                                      // long texts are the CPU's
+	// all
+	{by: "i,s", aggs: "count(*) as n", having: "count(*) >= 1"},
+	// a text
+	{by: "i,s", aggs: "count(*) as n", order: "s,i", limit: 3},
+	// the same
+	{by: "i,s", aggs: "count(*) as n", having: "s like 'a%'"},
+	// lists
+	{by: "i,s", aggs: "sum(i * 1000) as t|median(x)", order: "-t", limit: 3},
+	// none
+	{by: "i,s", aggs: "count(*) as n", order: "-n", limit: 3, having: "n // 0 > 1", selected: true},
+	// long texts are the CPU's
+	{by: "k", aggs: "count(*) as n", order: "-n,k", limit: 10},
 }
 
 // Devices give the groups that the CPU gives, of those that are wanted, and few others leave them.

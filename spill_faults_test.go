@@ -65,7 +65,7 @@ func isA[T error](err error) bool {
 func TestSpillFaults(t *testing.T) {
 	for i, c := range spillCases(t) {
 		if testing.Short() && i > 0 {
-			break // with -short, which is for the race detector, one road is enough
+			break // with -short, which is for the race detector, one strategy is enough
 		}
 		t.Run(c.name, func(t *testing.T) {
 			want := mustAnswer(t, c.query, c.tuned.of(gagg.Options{Threads: 2}))

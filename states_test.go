@@ -175,7 +175,8 @@ func TestDeterministicStates(t *testing.T) {
 		want := mustAnswer(t, q, gagg.Options{Deterministic: true, Threads: 3})
 		for parts, o := range map[int]gagg.Options{1: exact, 3: few, 40: exact} {
 			q.From = inParts(parts, layout, o)(t, tr)
-			if got := mustAnswer(t, q, gagg.Options{Threads: 2}); !slices.Equal(got, want) { // the states tell that they are exact
+			// the states tell that they are exact
+			if got := mustAnswer(t, q, gagg.Options{Threads: 2}); !slices.Equal(got, want) {
 				t.Errorf("seed %d, %d parts\ngot\n%s\nwant\n%s", seed, parts, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}

@@ -14,7 +14,7 @@ type Stats struct {
 	// BytesRead: compressed bytes of the wanted columns, in row groups of which a row was read
 	BytesRead     int64 `json:"bytes_read"`
 	RowGroups     int   `json:"row_groups"`     // read
-	GroupsSkipped int64 `json:"groups_skipped"` // row groups that statistics ruled out, or that a sample leaves out
+	GroupsSkipped int64 `json:"groups_skipped"` // row groups ruled out by statistics or a sample
 	// PagesSkipped: of the others: not decompressed, by statistics or as the filter left no row in
 	// them
 	PagesSkipped int64 `json:"pages_skipped"`
@@ -42,7 +42,8 @@ type Stats struct {
 	PeakMemory   int64 `json:"peak_memory"`
 	SpilledBytes int64 `json:"spilled_bytes"` // written to the temp folder, as stored
 
-	PipedBytes int64 `json:"piped_bytes,omitempty"` // of input that came by pipes: written there too
+	// of input that came by pipes: written there too
+	PipedBytes int64 `json:"piped_bytes,omitempty"`
 
 	Remote *RemoteStats `json:"remote,omitempty"` // nil: no input was on a server
 

@@ -5,7 +5,7 @@
 #
 #	end to end   streams 1 to 8; device memory that holds all, some and little
 #	out of core  pinned and pageable input; slots of 1 to 8 MiB; streams; rows that leave
-#	             stay in pinned memory, or placers take them; host buckets loaded by feedback,
+#	             stay in pinned memory, or writers take them; host buckets loaded by feedback,
 #	             and once; small host buckets merged with their buddies, and one by one
 set -eu
 programs=$DATA/endtoend
@@ -24,11 +24,11 @@ outofcore() {
 for slot in 1MiB 2MiB 8MiB; do outofcore "slot-$slot" -groups 1e5 -varied - -slot "$slot"; done
 outofcore streams -groups 1e5,1e8 -varied 1e5,1e8
 outofcore placers -groups 1e8 -varied - -keep 0B
-outofcore placers-4 -groups 1e8 -varied - -keep 0B -placers 4
+outofcore placers-4 -groups 1e8 -varied - -keep 0B -writers 4
 # Few buckets and passes, so that a table has room for the groups of each, and more rows than are
 # certain to fit.
 outofcore feedback -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2
 outofcore once -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2 -once
-# As many buckets of placers in both.
+# As many buckets of writers in both.
 outofcore merged -groups 1e8 -varied - -keep 0B -bits 7 -split 7
 outofcore unmerged -groups 1e8 -varied - -keep 0B -bits 14

@@ -1,12 +1,12 @@
 // Package feedback decides from counts how a run goes on. Arithmetic only:
 // counts in, a decision out, no clock, no memory.
 //
-//   - TileConfig: whether aggregating a tile in a table before it is
-//     partitioned pays, from how many groups its rows made: in a table that
-//     grows with its groups (DecideTile), in one that stays in the cache and is
+//   - TableConfig: whether aggregating rows in a table before they are
+//     partitioned pays, from how many groups they made: in a table that
+//     grows with its groups (DecideTable), in one that stays in the cache and is
 //     flushed when it is full (DecideCached), in one that memory keeps from
 //     growing (DecideFlush); and whether it would by now (DecideGrow).
-//   - EstimateGroups, ExpectedGroups and Seen: how many groups there are in all,
+//   - EstimateGroups, ExpectedGroups and Observation: how many groups there are in all,
 //     from those that some of the rows made.
 //   - ShareConfig: whether the blocks of a device combine the rows of a tile
 //     among themselves first (DecideShare), from what they sent on of an
@@ -24,8 +24,8 @@ package feedback
 
 import "math"
 
-// TileConfig holds the thresholds of DecideTile.
-type TileConfig struct {
+// TableConfig holds the thresholds of DecideTable.
+type TableConfig struct {
 	// MinRows is how many rows a table must have seen before its count of
 	// groups says anything.
 	MinRows int64
@@ -48,8 +48,8 @@ type TileConfig struct {
 	FlushReduction float64
 }
 
-// DefaultTileConfig is the configuration that measurements chose.
-var DefaultTileConfig = TileConfig{
+// DefaultTableConfig is the configuration that measurements chose.
+var DefaultTableConfig = TableConfig{
 	MinRows:        32 << 10,
 	MinReduction:   6,
 	CacheReduction: 1.5,
@@ -57,15 +57,15 @@ var DefaultTileConfig = TileConfig{
 	FlushReduction: 1.3,
 }
 
-// NoTiles never finds that a table pays.
-var NoTiles = TileConfig{MinReduction: math.Inf(1), CacheReduction: math.Inf(1), FlushReduction: math.Inf(1)}
+// NoTables never finds that a table pays.
+var NoTables = TableConfig{MinReduction: math.Inf(1), CacheReduction: math.Inf(1), FlushReduction: math.Inf(1)}
 
-// TileDecision is what a worker does with its next rows.
-type TileDecision uint8
+// TableDecision is what a worker does with its next rows.
+type TableDecision uint8
 
 const (
-	KeepTable TileDecision = iota // aggregate in the worker's table
-	Scatter                       // skip the table: partition the rows at once
+	KeepTable TableDecision = iota // aggregate in the worker's table
+	Scatter                        // skip the table: partition the rows at once
 )
 
 // ExpectedGroups is how many groups total rows will have made, when rows of
@@ -82,8 +82,8 @@ func ExpectedGroups(rows, groups, total int64) float64 {
 	return distinct * -math.Expm1(-n/distinct)
 }
 
-// Seen is what the rows that a worker has seen have made.
-type Seen struct {
+// Observation is the groups that the rows of a worker have made so far.
+type Observation struct {
 	Rows, Groups int64
 	// Once and Twice are the shares of the groups that have one row, and two, among so many groups
 	// that were counted; 0: nobody has counted.
@@ -105,7 +105,7 @@ type Seen struct {
 // estimation of the number of classes in a population, 1984), of which more rows will show a part
 // (Colwell et al., Models and estimators linking individual-based and sample-based rarefaction,
 // 2012, equation 9).
-func (s Seen) AtRandom(total int64) float64 {
+func (s Observation) AtRandom(total int64) float64 {
 	equal := ExpectedGroups(s.Rows, s.Groups, total)
 	if s.Once <= 0 || total <= s.Rows {
 		return equal
@@ -123,7 +123,7 @@ func (s Seen) AtRandom(total int64) float64 {
 // more groups are expected the more rows were seen, and as many more are taken to be for each
 // doubling that is to come; but no more than the last rows have made, since a row is the less often
 // a new group the more groups there are.
-func (s Seen) Expected(total int64) float64 {
+func (s Observation) Expected(total int64) float64 {
 	n := s.AtRandom(total)
 	if growth := n / s.Before; s.Before > 0 && growth > s.leastGrowth() && total > s.Rows {
 		n *= math.Pow(min(growth, 2), math.Log2(float64(total)/float64(s.Rows)))
@@ -140,7 +140,7 @@ func (s Seen) Expected(total int64) float64 {
 // seen twice, so its relative variance is 1/t; when half of the rows were seen t was a quarter, and
 // the variance 4/t; the quotient of both has 5/t. The tenth was not measured: a growth within it
 // only has a decision wait for as many rows again.
-func (s Seen) leastGrowth() float64 {
+func (s Observation) leastGrowth() float64 {
 	twice := float64(s.Rows - s.Groups) // that are no new group, if nobody has counted
 	if s.Once > 0 {
 		twice = s.Twice * float64(s.Counted)
@@ -148,17 +148,17 @@ func (s Seen) leastGrowth() float64 {
 	return 1.1 + 2*math.Sqrt(5/max(twice, 1))
 }
 
-// DecideTile says whether a worker keeps aggregating into a table that grows
+// DecideTable says whether a worker keeps aggregating into a table that grows
 // with its groups, having seen some rows of total rows that it is to see
 // (negative: nobody knows).
-func (c TileConfig) DecideTile(seen Seen, total int64) TileDecision {
-	if seen.Rows < c.MinRows {
+func (c TableConfig) DecideTable(o Observation, total int64) TableDecision {
+	if o.Rows < c.MinRows {
 		return KeepTable
 	}
 	if total < 0 {
 		total = math.MaxInt64
 	}
-	if float64(total) < c.MinReduction*seen.Expected(total) {
+	if float64(total) < c.MinReduction*o.Expected(total) {
 		return Scatter
 	}
 	return KeepTable
@@ -166,7 +166,7 @@ func (c TileConfig) DecideTile(seen Seen, total int64) TileDecision {
 
 // DecideGrow says whether a worker takes a table that grows again, when rows that came after it was
 // given up have made so many groups that had not come before.
-func (c TileConfig) DecideGrow(rows int64, groups float64) TileDecision {
+func (c TableConfig) DecideGrow(rows int64, groups float64) TableDecision {
 	if float64(rows) >= c.MinReduction*groups { // not so if that is no number
 		return KeepTable
 	}
@@ -175,7 +175,7 @@ func (c TileConfig) DecideGrow(rows int64, groups float64) TileDecision {
 
 // DecideCached says whether a worker goes on with a table that is kept in the
 // cache, once its groups are flushed.
-func (c TileConfig) DecideCached(rowsSinceFlush, groups int64) TileDecision {
+func (c TableConfig) DecideCached(rowsSinceFlush, groups int64) TableDecision {
 	if float64(rowsSinceFlush) < c.CacheReduction*float64(groups) {
 		return Scatter
 	}
@@ -184,9 +184,9 @@ func (c TileConfig) DecideCached(rowsSinceFlush, groups int64) TileDecision {
 
 // DecideFlush says whether a worker goes on with a table that is full and may
 // not grow, once its groups are flushed: rowsSinceFlush rows have filled it
-// with groups groups. Unlike DecideTile it needs no least number of rows:
+// with groups groups. Unlike DecideTable it needs no least number of rows:
 // nothing is estimated, a table of this size did no better.
-func (c TileConfig) DecideFlush(rowsSinceFlush, groups int64) TileDecision {
+func (c TableConfig) DecideFlush(rowsSinceFlush, groups int64) TableDecision {
 	if float64(rowsSinceFlush) < c.FlushReduction*float64(groups) {
 		return Scatter
 	}

@@ -45,7 +45,7 @@ func TestSeenExpected(t *testing.T) {
 		{"the greater, the rarer", func() int { return int(rng.Float64() * rng.Float64() * rng.Float64() * 200_000) }, .4, 1.2},
 	} {
 		sizes := map[int]int{}
-		seen := Seen{Rows: rows}
+		seen := Observation{Rows: rows}
 		for n := range total {
 			sizes[x.draw()]++
 			if n+1 == rows {
@@ -66,12 +66,12 @@ func TestSeenExpected(t *testing.T) {
 	}
 }
 
-func TestDecideTile(t *testing.T) {
-	c := DefaultTileConfig
+func TestDecideTable(t *testing.T) {
+	c := DefaultTableConfig
 	for _, x := range []struct {
 		why                 string
 		rows, groups, total int64
-		want                TileDecision
+		want                TableDecision
 	}{
 		{"too few rows seen to tell", 100, 100, 1e9, KeepTable},
 		{"every row a group", 65536, 65536, 5e6, Scatter},
@@ -82,7 +82,7 @@ func TestDecideTile(t *testing.T) {
 		{"reduces tenfold, in a table of gigabytes", 65536, 65520, 1e10, KeepTable},
 		{"two rows a group", 65536, 64900, 6.6e6, Scatter},
 	} {
-		if got := c.DecideTile(Seen{Rows: x.rows, Groups: x.groups}, x.total); got != x.want {
+		if got := c.DecideTable(Observation{Rows: x.rows, Groups: x.groups}, x.total); got != x.want {
 			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
 		}
 	}
@@ -90,19 +90,19 @@ func TestDecideTile(t *testing.T) {
 
 // Where groups come and go, those that the last rows have made tell how many there will be at most.
 func TestLately(t *testing.T) {
-	c := DefaultTileConfig
+	c := DefaultTableConfig
 	c.MinReduction = 2.5
 	// Referer of hits
-	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379}
+	seen := Observation{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379}
 	const total = 5_000_000
-	if got := seen.Expected(total); got < 4e6 || c.DecideTile(seen, total) != Scatter {
+	if got := seen.Expected(total); got < 4e6 || c.DecideTable(seen, total) != Scatter {
 		t.Errorf("expects %.0f groups by their growth alone", got)
 	}
 	seen.Lately = 6_837. / 18_432
-	if got := seen.Expected(total); got < 1.8e6 || got > 1.9e6 || c.DecideTile(seen, total) != KeepTable {
+	if got := seen.Expected(total); got < 1.8e6 || got > 1.9e6 || c.DecideTable(seen, total) != KeepTable {
 		t.Errorf("expects %.0f groups, of which the last half of the rows made %.2f each", got, seen.Lately)
 	}
-	few := Seen{Rows: 10_000, Groups: 100, Lately: .5}
+	few := Observation{Rows: 10_000, Groups: 100, Lately: .5}
 	if got := few.Expected(total); got > 101 {
 		t.Errorf("expects %.0f groups of 100", got)
 	}
@@ -111,36 +111,36 @@ func TestLately(t *testing.T) {
 // That more groups are expected than when half of the rows were seen means nothing where few groups
 // have come twice.
 func TestGrowthByChance(t *testing.T) {
-	c := DefaultTileConfig
+	c := DefaultTableConfig
 	// l_partkey, of 333,333
-	seen := Seen{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000}
-	if got := seen.Expected(5_000_000); got > 5e5 || c.DecideTile(seen, 5_000_000) != KeepTable {
+	seen := Observation{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000}
+	if got := seen.Expected(5_000_000); got > 5e5 || c.DecideTable(seen, 5_000_000) != KeepTable {
 		t.Errorf("expects %.0f groups", got)
 	}
 }
 
 func TestDecideGrow(t *testing.T) {
-	c := TileConfig{MinReduction: 1.5}
+	c := TableConfig{MinReduction: 1.5}
 	for _, x := range []struct {
 		rows   int64
 		groups float64
-		want   TileDecision
+		want   TableDecision
 	}{{1500, 1000, KeepTable}, {1400, 1000, Scatter}, {100, 0, KeepTable}} {
 		if got := c.DecideGrow(x.rows, x.groups); got != x.want {
 			t.Errorf("%d rows, %.0f groups: got %d", x.rows, x.groups, got)
 		}
 	}
-	if NoTiles.DecideGrow(1e9, 1) != Scatter || NoTiles.DecideGrow(1e9, 0) != Scatter {
-		t.Error("NoTiles grows a table")
+	if NoTables.DecideGrow(1e9, 1) != Scatter || NoTables.DecideGrow(1e9, 0) != Scatter {
+		t.Error("NoTables grows a table")
 	}
 }
 
 func TestDecideFlush(t *testing.T) {
-	c := DefaultTileConfig
+	c := DefaultTableConfig
 	for _, x := range []struct {
 		why          string
 		rows, groups int64
-		want         TileDecision
+		want         TableDecision
 	}{
 		{"every row was a group", 100_000, 100_000, Scatter},
 		{"a tenth of the rows was saved", 100_000, 90_000, Scatter},
@@ -153,8 +153,8 @@ func TestDecideFlush(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
 		}
 	}
-	if NoTiles.DecideFlush(1e9, 1) != Scatter {
-		t.Error("NoTiles keeps a table")
+	if NoTables.DecideFlush(1e9, 1) != Scatter {
+		t.Error("NoTables keeps a table")
 	}
 	if c.FlushReduction >= c.CacheReduction {
 		t.Error("a row on disk is no dearer than one in memory")

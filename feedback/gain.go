@@ -1,8 +1,8 @@
 package feedback
 
-// GainFacts is what a pass knows of its table while rows already leave the device. Of rows that are
-// under way nobody knows yet where they go.
-type GainFacts struct {
+// GainCounts is what a pass knows of its table while rows already leave the device. Rows that are
+// under way are not counted: it is not known yet where they go.
+type GainCounts struct {
 	Rows   uint64 // that the table has combined or had no slot for
 	Rest   uint64 // of them: that found no slot
 	Groups uint64 // in the table
@@ -12,7 +12,7 @@ type GainFacts struct {
 // group in the table as of those so far. (Of those that came when it was empty few did, so it is
 // rather more. But the rows that found an empty slot count for nothing: where each row is a group
 // of its own there is no gain, however many of them still find one.) It hardly has groups more.
-func (f GainFacts) Expected(left uint64) float64 {
+func (f GainCounts) Expected(left uint64) float64 {
 	if f.Groups == 0 {
 		return 0
 	}

@@ -39,19 +39,19 @@ func New(skip, n uint, pool *Pool, disk *Disk) *Buckets {
 	return b
 }
 
-// Scatter copies the rows of a tile to the ends of their buckets. It returns
+// Scatter copies rows to the ends of their buckets. It returns
 // how many it placed, which is all of them unless the pool refused a page.
 //
 // The loop over words is faster than copy for rows of a cache line or two,
 // and what it needs of a partition is 24 bytes, so that those of a thousand
 // partitions stay in the first-level cache.
-func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
+func (b *Buckets) Scatter(rows []uint64) (placed int, err error) {
 	stride := b.pool.Stride
 	if b.some != nil {
-		b.note(tile)
+		b.note(rows)
 	}
-	for ; len(tile) > 0; tile = tile[stride:] {
-		p := tile[0] << b.skip >> b.shift
+	for ; len(rows) > 0; rows = rows[stride:] {
+		p := rows[0] << b.skip >> b.shift
 		dst := b.free[p]
 		if len(dst) < stride {
 			page, err := b.pool.Get()
@@ -62,7 +62,7 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 			dst = page
 		}
 		b.free[p] = dst[stride:]
-		for i, w := range tile[:stride] { //nolint:staticcheck // a copy is a call: 4 % of q10
+		for i, w := range rows[:stride] { //nolint:staticcheck // a copy is a call: 4 % of q10
 			dst[i] = w
 		}
 		placed++
@@ -120,12 +120,12 @@ const runRows = 64
 // ScatterRuns is Scatter for rows that come in runs for one bucket, as most do that leave a device.
 // A run is copied by the page, in two thirds of the time; rows that are in none take up to a tenth
 // longer (docs/experiments/0012).
-func (b *Buckets) ScatterRuns(tile []uint64) (placed int, err error) {
+func (b *Buckets) ScatterRuns(rows []uint64) (placed int, err error) {
 	stride := b.pool.Stride
-	for len(tile) > 0 {
-		some, n := tile[:min(len(tile), runRows*stride)], 0
+	for len(rows) > 0 {
+		some, n := rows[:min(len(rows), runRows*stride)], 0
 		if b.alike(some) {
-			n, err = b.scatterRun(tile)
+			n, err = b.scatterRun(rows)
 		} else {
 			n, err = b.Scatter(some)
 		}
@@ -133,7 +133,7 @@ func (b *Buckets) ScatterRuns(tile []uint64) (placed int, err error) {
 		if err != nil {
 			return placed, err
 		}
-		tile = tile[n*stride:]
+		rows = rows[n*stride:]
 	}
 	return placed, nil
 }
@@ -171,9 +171,9 @@ func (b *Buckets) scatterRun(rows []uint64) (placed int, err error) {
 }
 
 // note keeps what SharedBits tells.
-func (b *Buckets) note(tile []uint64) {
-	for ; len(tile) > 0; tile = tile[b.pool.Stride:] {
-		b.noteHash(tile[0])
+func (b *Buckets) note(rows []uint64) {
+	for ; len(rows) > 0; rows = rows[b.pool.Stride:] {
+		b.noteHash(rows[0])
 	}
 }
 

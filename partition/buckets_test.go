@@ -12,7 +12,8 @@ import (
 )
 
 // Every row lands in the partition that its top hash bits name, once, whole
-// and in the order in which it was placed, whatever the tiles, in runs for one partition or not.
+// and in the order in which it was placed, by any number of calls, in runs for one partition or
+// not.
 func TestScatter(t *testing.T) {
 	for name, scatter := range map[string]func(*Buckets, []uint64) (int, error){"rows": (*Buckets).Scatter, "runs": (*Buckets).ScatterRuns} {
 		for _, stride := range []int{1, 3, 8, 5000} {
@@ -30,11 +31,11 @@ func testScatter(t *testing.T, stride int, bits uint, scatter func(*Buckets, []u
 	b := New(0, bits, NewPool(stride, nil), nil)
 	want := make([][]uint64, 1<<bits)
 	for n := range 20 {
-		tile := randomRuns(rng, stride, rng.IntN(3000/stride+3), 1+n*n)
-		if placed, err := scatter(b, tile); err != nil || placed != len(tile)/stride {
-			t.Fatalf("%d of %d rows: %v", placed, len(tile)/stride, err)
+		rows := randomRuns(rng, stride, rng.IntN(3000/stride+3), 1+n*n)
+		if placed, err := scatter(b, rows); err != nil || placed != len(rows)/stride {
+			t.Fatalf("%d of %d rows: %v", placed, len(rows)/stride, err)
 		}
-		for row := range slices.Chunk(tile, stride) {
+		for row := range slices.Chunk(rows, stride) {
 			p := row[0] >> (64 - bits)
 			want[p] = append(want[p], row...)
 		}
@@ -53,23 +54,23 @@ func testScatter(t *testing.T, stride int, bits uint, scatter func(*Buckets, []u
 // randomRuns is random rows, up to so many after each other with the same five top bits of their
 // hash.
 func randomRuns(rng *rand.Rand, stride, rows, run int) []uint64 {
-	tile := make([]uint64, stride*rows)
+	words := make([]uint64, stride*rows)
 	top, left := uint64(0), 0
-	for i := range tile {
-		tile[i] = rng.Uint64()
+	for i := range words {
+		words[i] = rng.Uint64()
 		if i%stride == 0 {
 			if left == 0 {
-				top, left = tile[i]>>59<<59, 1+rng.IntN(run)
+				top, left = words[i]>>59<<59, 1+rng.IntN(run)
 			}
-			tile[i] = top | tile[i]<<5>>5
+			words[i] = top | words[i]<<5>>5
 			left--
 		}
 	}
-	return tile
+	return words
 }
 
 // Below level 0 a partition knows how many top bits its hashes share, whatever
-// the tiles that brought them.
+// the calls that brought them.
 func TestSharedBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -78,14 +79,14 @@ func TestSharedBits(t *testing.T) {
 		prefix, alike := rng.Uint64()>>(64-skip)<<(64-skip), rng.IntN(64)
 		hashes := make([][]uint64, 1<<n)
 		for range rng.IntN(4) {
-			var tile []uint64
+			var rows []uint64
 			for range rng.IntN(4) {
 				h := prefix | rng.Uint64()>>skip>>alike
 				p := h << skip >> (64 - n)
-				tile, hashes[p] = append(tile, h, 0), append(hashes[p], h)
+				rows, hashes[p] = append(rows, h, 0), append(hashes[p], h)
 			}
 			for _, scatter := range []func([]uint64) (int, error){b.Scatter, b.ScatterRuns} {
-				if _, err := scatter(tile); err != nil {
+				if _, err := scatter(rows); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -141,8 +142,8 @@ func TestPageBytes(t *testing.T) {
 func TestRelease(t *testing.T) {
 	pool := NewPool(2, nil)
 	b := New(0, 1, pool, nil)
-	tile := make([]uint64, 2*10_000)
-	if _, err := b.Scatter(tile); err != nil {
+	rows := make([]uint64, 2*10_000)
+	if _, err := b.Scatter(rows); err != nil {
 		t.Fatal(err)
 	}
 	held := pool.Bytes()
@@ -151,7 +152,7 @@ func TestRelease(t *testing.T) {
 		if b.Rows(0) != 0 || len(b.Pages(nil, 0)) != 0 {
 			t.Fatal("a released partition has rows")
 		}
-		if _, err := b.Scatter(tile); err != nil {
+		if _, err := b.Scatter(rows); err != nil {
 			t.Fatal(err)
 		}
 	}

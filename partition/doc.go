@@ -5,7 +5,6 @@
 //
 //	row     one group, Stride 64-bit words, of which the first is the hash
 //	        of its key; some words may be refs to values in an arena
-//	tile    some rows that lie one after the other
 //	bucket  the rows of one partition that one owner has placed: pages of
 //	        2^PageBits rows each, all full but the last, and blocks
 //	page    rows in memory, from a Pool that draws on the memory budget

@@ -89,9 +89,9 @@ func (d *Disk) readLong(b Block, p *Page) error {
 // Long reports whether the page is a long block.
 func (p *Page) Long() bool { return p.long != nil }
 
-// Take hands over the memory of a long block, that of the section and behind it the rows, which is
-// drawn from the budget: whoever has it frees it. Nil if the page is no long block.
-func (p *Page) Take() []byte {
+// Detach hands over the memory of a long block, that of the section and behind it the rows, which
+// is drawn from the budget: whoever has it frees it. Nil if the page is no long block.
+func (p *Page) Detach() []byte {
 	b := p.long
 	p.long = nil
 	return b

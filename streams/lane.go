@@ -27,8 +27,8 @@ type lane struct {
 	busy []*Stage
 }
 
-// live is the life of a lane. ready is told once it can take jobs, or why it
-// cannot.
+// live is the life of a lane. It sends to ready once: nil when it can take
+// jobs, or the error why it cannot.
 func (l *lane) live(ready chan<- error) {
 	if err := l.open(); err != nil {
 		ready <- err
@@ -70,7 +70,7 @@ func (l *lane) run() error {
 // turn does what can be done without waiting; false: nothing. What is nearest to
 // its end goes first.
 func (l *lane) turn() (moved bool, err error) {
-	for _, do := range []func() (bool, error){l.deliver, l.fetch, l.take} {
+	for _, do := range []func() (bool, error){l.deliver, l.fetch, l.startNext} {
 		did, err := do()
 		if err != nil {
 			return false, err
@@ -80,8 +80,8 @@ func (l *lane) turn() (moved bool, err error) {
 	return moved, nil
 }
 
-// take starts the next job, if there are one and a stage for it.
-func (l *lane) take() (bool, error) {
+// startNext starts the next job, if there are one and a stage for it.
+func (l *lane) startNext() (bool, error) {
 	if len(l.idle) == 0 {
 		return false, nil
 	}
@@ -114,7 +114,7 @@ func (l *lane) start(e *entry) error {
 	l.idle = l.idle[:len(l.idle)-1]
 	s.entry, s.phase = e, stageComputing
 	l.busy = append(l.busy, s)
-	return l.told(s, s.launch(l))
+	return l.jobError(s, s.launch(l))
 }
 
 // fetch queues the copy out of the first job that computes, if it is done.
@@ -125,10 +125,10 @@ func (l *lane) fetch() (bool, error) {
 	}
 	s := l.busy[i]
 	if done, err := s.steps[stepCompute].done(); err != nil || !done {
-		return false, l.told(s, err)
+		return false, l.jobError(s, err)
 	}
 	s.phase = stageLeaving
-	return true, l.told(s, s.fetch(l))
+	return true, l.jobError(s, s.fetch(l))
 }
 
 // deliver hands over the output of the first job, if it is here.
@@ -138,22 +138,22 @@ func (l *lane) deliver() (bool, error) {
 	}
 	s := l.busy[0]
 	if done, err := s.steps[stepOut].done(); err != nil || !done {
-		return false, l.told(s, err)
+		return false, l.jobError(s, err)
 	}
 	from := l.pipeline.now()
 	if err := s.entry.job.Deliver(s.result); err != nil {
-		return false, l.told(s, fmt.Errorf("deliver: %w", err))
+		return false, l.jobError(s, fmt.Errorf("deliver: %w", err))
 	}
 	e := s.entry
 	l.busy = slices.Delete(l.busy, 0, 1)
 	l.idle = append(l.idle, s)
 	s.entry, s.phase = nil, stageIdle
 	l.pipeline.leave(e)
-	return true, l.account(s, e, from) // the stage is as the job left it until take
+	return true, l.account(s, e, from) // the stage is as the job left it until startNext
 }
 
-// told adds to an error which job it befell.
-func (l *lane) told(s *Stage, err error) error {
+// jobError adds to an error which job it befell.
+func (l *lane) jobError(s *Stage, err error) error {
 	if err == nil {
 		return nil
 	}

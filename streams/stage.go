@@ -26,17 +26,17 @@ type Stage struct {
 	Stream  *cuda.Stream // for the job's kernels
 	In      cuda.Span    // the input, as long as it is
 	Scratch cuda.Span    // ScratchBytes for the kernels; what is there before is undefined
-	Facts   cuda.Span    // 8 words of 64 bits, 0 before Launch: what Output is told
+	Facts   cuda.Span    // 8 words of 64 bits, 0 before Launch: what Output is given
 	Lane    int          // number of the lane, from 0
 
-	phase  stagePhase
-	entry  *entry
-	input  cuda.Span // room for In
-	teller *kernels.Facts
-	told   staging // the facts on the host
-	output staging // room for the output
-	result []byte  // the part of output that this job has
-	steps  [steps]step
+	phase       stagePhase
+	entry       *entry
+	input       cuda.Span // room for In
+	factsKernel *kernels.Facts
+	hostFacts   staging // the facts on the host
+	output      staging // room for the output
+	result      []byte  // the part of output that this job has
+	steps       [steps]step
 }
 
 // newStage makes the i-th stage, whole or not at all.
@@ -44,7 +44,7 @@ func (l *lane) newStage(i int) (*Stage, error) {
 	device := &l.memory.stages[i]
 	s := &Stage{
 		Thread: l.thread, Stream: l.work, Lane: l.number,
-		teller: l.pipeline.facts, input: device.input, Facts: device.facts, Scratch: device.scratch,
+		factsKernel: l.pipeline.facts, input: device.input, Facts: device.facts, Scratch: device.scratch,
 	}
 	if err := s.open(l); err != nil {
 		return nil, errors.Join(err, s.close(l.pipeline))
@@ -53,7 +53,7 @@ func (l *lane) newStage(i int) (*Stage, error) {
 }
 
 func (s *Stage) open(l *lane) (err error) {
-	if s.told, err = l.pinOrMake(int(factBytes)); err != nil {
+	if s.hostFacts, err = l.pinOrMake(int(factBytes)); err != nil {
 		return err
 	}
 	if s.output, err = l.pinOrMake(l.pipeline.config.outBytes()); err != nil {
@@ -86,7 +86,7 @@ func (s *Stage) close(p *Pipeline) error {
 	for i := range s.steps {
 		err = errors.Join(err, s.steps[i].close())
 	}
-	return errors.Join(err, p.free(s.output), p.free(s.told))
+	return errors.Join(err, p.free(s.output), p.free(s.hostFacts))
 }
 
 // launch queues copy in, kernels and the facts' way back.
@@ -136,43 +136,44 @@ func (s *Stage) compute(l *lane) error {
 		if err := s.entry.job.Launch(s); err != nil {
 			return err
 		}
-		return s.tell()
+		return s.sendFacts()
 	})
 }
 
-// tell queues that the facts come to the host, if they can by themselves.
-func (s *Stage) tell() error {
-	if s.told.pinned == nil {
-		return nil // hear reads them
+// sendFacts queues the facts' way to the host, if kernels can write there.
+func (s *Stage) sendFacts() error {
+	if s.hostFacts.pinned == nil {
+		return nil // readFacts reads them
 	}
-	return s.teller.Tell(s.Stream, kernels.Sweep(factWords), s.Facts.Ptr, s.told.pinned.Device().Ptr, factWords)
+	return s.factsKernel.Tell(s.Stream, kernels.Sweep(factWords), s.Facts.Ptr, s.hostFacts.pinned.Device().Ptr, factWords)
 }
 
-// hear returns what the kernels have told, which have ended.
-func (s *Stage) hear() ([]uint64, error) {
-	if s.told.pinned == nil {
-		if err := s.Thread.Read(s.told.bytes, s.Facts); err != nil {
+// readFacts returns the facts that the kernels have left. The kernels have ended.
+func (s *Stage) readFacts() ([]uint64, error) {
+	if s.hostFacts.pinned == nil {
+		if err := s.Thread.Read(s.hostFacts.bytes, s.Facts); err != nil {
 			return nil, fmt.Errorf("facts: %w", err)
 		}
 	}
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.told.bytes))), factWords), nil
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.hostFacts.bytes))), factWords), nil
 }
 
 // Ask waits for the kernels that are queued in Stream, and returns the facts as they leave them,
-// until the next are told: for a Launch or an Output that goes on by what they say.
+// which are valid until Ask is called again or the facts of the job are read: for a Launch or an
+// Output that depends on them.
 func (s *Stage) Ask() ([]uint64, error) {
-	if err := s.tell(); err != nil {
+	if err := s.sendFacts(); err != nil {
 		return nil, err
 	}
 	if err := s.Stream.Synchronize(); err != nil {
 		return nil, err
 	}
-	return s.hear()
+	return s.readFacts()
 }
 
 // fetch queues the copy out. The kernels are done.
 func (s *Stage) fetch(l *lane) error {
-	facts, err := s.hear()
+	facts, err := s.readFacts()
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (r *report) measure(rig *device.Rig, a amounts, rounds int) (err error) {
 	for round := range rounds + 1 {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round, rounds)
 		for i, c := range cases {
-			f, err := b.take(c)
+			f, err := b.measure(c)
 			if err != nil {
 				return fmt.Errorf("%+v: %w", c, err)
 			}
@@ -87,8 +87,8 @@ type team struct {
 	stats           []secondpass.Stats
 }
 
-// take makes rows and has the mergers of a case aggregate them.
-func (b *bench) take(c testCase) (f figures, err error) {
+// measure makes rows and has the mergers of a case aggregate them.
+func (b *bench) measure(c testCase) (f figures, err error) {
 	r, err := b.newRows(b.shift, c)
 	if err != nil {
 		return f, err

@@ -218,7 +218,8 @@ func writeDrawn(_ context.Context, scratch string) (files []file, err error) {
 		for _, t := range drawnTypes() {
 			c := d.column
 			c.Name, c.Type = t.String(), t
-			c.Special = c.Special && t.Kind != column.String && t.Kind != column.Binary // of kilobytes
+			// of kilobytes
+			c.Special = c.Special && t.Kind != column.String && t.Kind != column.Binary
 			spec.Columns = append(spec.Columns, c)
 		}
 		f := file{name: "valid/" + d.name + ".parquet", writer: "parquet-go", note: d.note}

@@ -22,8 +22,9 @@ type aggregate struct {
 	name  string // as `gagg --help` has it
 	takes []string
 	gagg  string
-	duck  string                         // "": the same, with $F
-	large string                         // what the error of a float is relative to: SQL; "": itself
+	duck  string // "": the same, with $F
+	// what the error of a float is relative to: SQL; "": itself
+	large string
 	other string                         // a second value that rule needs: SQL
 	gives kind                           // anything: that of $0; 0: of no use inside of expressions
 	rule  rule                           // see there

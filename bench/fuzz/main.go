@@ -191,7 +191,8 @@ func (f *fuzzer) ask(ctx context.Context, rng *rand.Rand, q *query, seed uint64,
 		}
 		f.counts.add(o, c)
 		order, wrong := want.check(f.runner, o, c)
-		if errors.Is(wrong, errLate) { // the machine may have stood still; one that hangs is late again
+		// the machine may have stood still; one that hangs is late again
+		if errors.Is(wrong, errLate) {
 			if o, err = f.runner.run(ctx, q, c); err != nil {
 				return err
 			}

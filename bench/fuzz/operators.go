@@ -12,8 +12,9 @@ type operator struct {
 	gives kind
 	takes string // kinds of the operands
 	gagg  string
-	duck  string                       // "": the same
-	bound func(*expr) bool             // sets the range of the result; false: not with these operands
+	duck  string // "": the same
+	// sets the range of the result; false: not with these operands
+	bound func(*expr) bool
 	draw  func(*generator, *expr) bool // fills in what is drawn: patterns, lists
 	why   difference                   // where duck says something else
 }

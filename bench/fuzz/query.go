@@ -94,7 +94,8 @@ func (q *query) finish(rng *rand.Rand, rows *generator) {
 	if rng.IntN(3) == 0 {
 		q.having = g.expr(boolean, 2)
 	}
-	if rng.IntN(3) == 0 && q.having == nil { // most filters on groups stand beside an order and a limit
+	// most filters on groups stand beside an order and a limit
+	if rng.IntN(3) == 0 && q.having == nil {
 		return
 	}
 	for range pick(rng, 0, 1, 1, 2, 3) {

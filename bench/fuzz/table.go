@@ -212,7 +212,8 @@ func (t *table) unit(name, types string) {
 
 // knownOf is a column, or the fields of a struct.
 func knownOf(name, sqlType string) []known {
-	if fields, ok := strings.CutPrefix(sqlType, "STRUCT("); ok { // made by duckWrite: two fields, s and n
+	// made by duckWrite: two fields, s and n
+	if fields, ok := strings.CutPrefix(sqlType, "STRUCT("); ok {
 		if m := regexp.MustCompile(`^(\w+) ([A-Z]\w*(?:\(\d+,\d+\))?), `).FindStringSubmatch(strings.ReplaceAll(fields, `"`, "")); m != nil {
 			return knownOf(name+"."+m[1], m[2])
 		}

@@ -22,8 +22,9 @@ type amounts struct {
 }
 
 var (
-	full  = amounts{repeats: 3, launches: 1000, copied: 512 << 20, sizes: []int{64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20}}
-	small = amounts{repeats: 1, launches: 20, copied: 1 << 20, sizes: []int{64 << 10, 1 << 20}} // for the emulator
+	full = amounts{repeats: 3, launches: 1000, copied: 512 << 20, sizes: []int{64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20}}
+	// for the emulator
+	small = amounts{repeats: 1, launches: 20, copied: 1 << 20, sizes: []int{64 << 10, 1 << 20}}
 )
 
 func (a amounts) largest() int { return a.sizes[len(a.sizes)-1] }

@@ -13,20 +13,20 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// hostBuckets is where rows go for which the device has no room: each placer
+// hostBuckets is where rows go for which the device has no room: each writer
 // has pages of its own. Or they stay in the pinned memory they leave to.
 type hostBuckets struct {
-	busy  atomic.Int64 // of all placers, in ns
+	busy  atomic.Int64 // of all writers, in ns
 	kept  *evict.Rows  // nil: no row stayed
 	bits  uint         // 2^bits buckets,
-	parts uint         // each of which is 2^parts of those that placers have
+	parts uint         // each of which is 2^parts of those that writers have
 	pools []*partition.Pool
 	all   []*partition.Buckets
 }
 
-func newHostBuckets(placers int, bits, split uint) *hostBuckets {
+func newHostBuckets(writers int, bits, split uint) *hostBuckets {
 	h := &hostBuckets{bits: bits, parts: split}
-	for range placers {
+	for range writers {
 		pool := partition.NewPool(stride, nil)
 		h.pools = append(h.pools, pool)
 		h.all = append(h.all, partition.New(0, bits+split, pool, nil))
@@ -34,9 +34,9 @@ func newHostBuckets(placers int, bits, split uint) *hostBuckets {
 	return h
 }
 
-func (h *hostBuckets) place(placer int, rows []uint64) error {
+func (h *hostBuckets) place(writer int, rows []uint64) error {
 	begin := time.Now()
-	n, err := h.all[placer].ScatterRuns(rows)
+	n, err := h.all[writer].ScatterRuns(rows)
 	h.busy.Add(int64(time.Since(begin)))
 	if err == nil && n < len(rows)/stride {
 		err = fmt.Errorf("%d of %d rows placed", n, len(rows)/stride)
@@ -61,7 +61,7 @@ func (h *hostBuckets) bucket(p int) (pages [][]uint64, kept []evict.Span) {
 		}
 	}
 	if h.kept != nil {
-		kept = h.kept.Take(uint64(p), h.bits)
+		kept = h.kept.Spans(uint64(p), h.bits)
 	}
 	return pages, kept
 }

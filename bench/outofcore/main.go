@@ -35,10 +35,10 @@ type amounts struct {
 	varied    []uint64 // numbers of groups for which they are
 	rounds    int
 	producers int  // goroutines that copy rows into slots
-	placers   int  // goroutines that place rows in host buckets
+	writers   int  // goroutines that place rows in host buckets
 	passes    int  // second passes at a time
 	bits      uint // 2^bits host buckets,
-	// each of which is 2^split small ones, as placers have them, that are merged for the second
+	// each of which is 2^split small ones, as writers have them, that are merged for the second
 	// pass
 	split  uint
 	slot   int   // rows of an input
@@ -55,12 +55,12 @@ var (
 	full = amounts{
 		rows: 1e9, device: 2 << 30, groups: []uint64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9},
 		// a sixth of the device has room for the groups of a bucket, a sixteenth has not
-		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, placers: 16, passes: 6, bits: 7,
+		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, writers: 16, passes: 6, bits: 7,
 		slot: 4 << 20 / rowBytes,
 	}
 	small = amounts{ // for the emulator
 		rows: 1 << 16, device: 1 << 20, groups: []uint64{100, 1 << 15},
-		streams: []int{2, 1}, varied: []uint64{100}, rounds: 1, producers: 2, placers: 2, passes: 2, bits: 1,
+		streams: []int{2, 1}, varied: []uint64{100}, rounds: 1, producers: 2, writers: 2, passes: 2, bits: 1,
 		slot: 1024,
 	}
 )
@@ -81,9 +81,9 @@ func run() (err error) {
 	producers := flag.Int("producers", 0, "goroutines that copy rows into slots; 0: as many as usual")
 	passes := flag.Int("passes", 0, "bucket passes at a time; 0: as many as usual")
 	slot := flag.String("slot", "", "a size, as 8MiB, of an input; empty: as usual")
-	placers := flag.Int("placers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
+	writers := flag.Int("writers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
 	bits := flag.Uint("bits", 0, "of the host buckets' number; 0: as usual")
-	split := flag.Uint("split", 0, "placers divide rows into 2^N times as many small buckets, which are merged with their buddies for the second pass")
+	split := flag.Uint("split", 0, "writers divide rows into 2^N times as many small buckets, which are merged with their buddies for the second pass")
 	keep := flag.String("keep", "", "a size, as 8GiB, of pinned memory in which rows stay that have left the device; 0B: none; empty: enough for all")
 	buffer := flag.String("bucket-buffer", "", "a size, as 1MiB, of each of the two buffers of a bucket pass; empty: as usual")
 	procs := flag.Int("procs", -1, "processors of Go beside one for each thread of the machine: who drives the device then need not wait until a goroutine that places rows gives its one up; negative: two for each stream")
@@ -99,7 +99,7 @@ func run() (err error) {
 	set(&a.rounds, *rounds)
 	set(&a.producers, *producers)
 	set(&a.passes, *passes)
-	set(&a.placers, *placers)
+	set(&a.writers, *writers)
 	set(&a.bits, *bits)
 	set(&a.split, *split)
 	a.once, a.timed, a.procs = *once, *timed, *procs

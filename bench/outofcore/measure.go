@@ -31,7 +31,7 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 		taken := make([][]figures, len(cases))
 		for range a.rounds {
 			for i, c := range cases {
-				f, err := b.takeTwice(c)
+				f, err := b.measureTwice(c)
 				if err != nil {
 					return fmt.Errorf("%+v: %w", c, err)
 				}
@@ -46,19 +46,19 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 	return nil
 }
 
-// takeTwice measures a run and, if rows have stayed in pinned memory, another one that finds the
+// measureTwice measures a run and, if rows have stayed in pinned memory, another one that finds the
 // memory pinned.
-func (b *bench) takeTwice(c testCase) (f figures, err error) {
+func (b *bench) measureTwice(c testCase) (f figures, err error) {
 	spares := &evict.Spares{}
 	defer func() {
 		begin := time.Now()
 		err = errors.Join(err, spares.Close())
 		f.Unpin = time.Since(begin).Seconds()
 	}()
-	if f, err = b.take(c, spares); err != nil || f.Pass.RetainedRows == 0 {
+	if f, err = b.measure(c, spares); err != nil || f.Pass.RetainedRows == 0 {
 		return f, err
 	}
-	warm, err := b.take(c, spares)
+	warm, err := b.measure(c, spares)
 	f.Warm = &warm
 	return f, err
 }

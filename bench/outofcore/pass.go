@@ -37,7 +37,8 @@ type figures struct {
 	// reading the groups from the device, or the host buckets' passes
 	Second float64 `json:"second_s"`
 
-	Placers float64 `json:"placers_s"` // placing rows: of all placers together
+	// writing rows to buckets: of all writers together; the name is that of results on record
+	Writing float64 `json:"placers_s"`
 
 	Warm  *figures `json:"warm,omitempty"` // of another run, in the pinned memory of this one
 	Unpin float64  `json:"unpin_s"`        // giving that memory back in the end, by one goroutine
@@ -57,13 +58,13 @@ type bench struct {
 	link   *device.Rig
 }
 
-// take measures one run. Its groups are counted, and what they count.
-func (b *bench) take(c testCase, spares *evict.Spares) (f figures, err error) {
-	host := newHostBuckets(b.placers, b.bits, b.split)
+// measure measures one run. It counts the groups, and the rows in them.
+func (b *bench) measure(c testCase, spares *evict.Spares) (f figures, err error) {
+	host := newHostBuckets(b.writers, b.bits, b.split)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
 	m, err := firstpass.Start(context.Background(), b.thread.Context(), firstpass.Config{
-		Layout: layout, Streams: c.Streams, Device: b.device, Writers: b.placers, Write: host.place,
+		Layout: layout, Streams: c.Streams, Device: b.device, Writers: b.writers, Write: host.place,
 		Slots: c.Streams*slotsPerStream + b.producers, SlotBytes: b.slot * rowBytes,
 		RetainBytes: b.keep, Spares: spares, Readers: b.passes, Timed: b.timed,
 	})
@@ -88,7 +89,7 @@ func (b *bench) take(c testCase, spares *evict.Spares) (f figures, err error) {
 		err = errors.Join(err, host.free(&f))
 	}
 	f.Second = time.Since(begin).Seconds()
-	f.Placers = time.Duration(host.busy.Load()).Seconds()
+	f.Writing = time.Duration(host.busy.Load()).Seconds()
 	f.GroupsOut = counted.groups
 	return f, errors.Join(err, counted.check(uint64(b.rows), c.Groups))
 }
@@ -109,11 +110,11 @@ const readBits = 6
 
 func (b *bench) first(m *firstpass.Pass, c testCase, f *figures) (*groups.Groups, error) {
 	begin := time.Now()
-	hand, producers := b.lend, 1
+	submit, producers := b.lend, 1
 	if c.Source == pageable {
-		hand, producers = b.copyIn, b.producers
+		submit, producers = b.copyIn, b.producers
 	}
-	err := spread(producers, (b.rows+b.slot-1)/b.slot, func(_, n int) error { return hand(m, n*b.slot, min((n+1)*b.slot, b.rows)) })
+	err := spread(producers, (b.rows+b.slot-1)/b.slot, func(_, n int) error { return submit(m, n*b.slot, min((n+1)*b.slot, b.rows)) })
 	if err != nil {
 		return nil, err
 	}

@@ -100,13 +100,13 @@ func (r *report) kept(w *bytes.Buffer) {
 // buckets says where the time of rows went that were on the host in between: core-seconds, of all
 // goroutines together.
 func (r *report) buckets(w *bytes.Buffer) {
-	fmt.Fprint(w, "\nRows that left the device; seconds of all goroutines together.\n\n| groups | source | streams | evictions | lanes waiting | leavers waiting | placing | second pass: GB/s of such rows "+
+	fmt.Fprint(w, "\nRows that left the device; seconds of all goroutines together.\n\n| groups | source | streams | evictions | lanes waiting | evictors waiting | placing | second pass: GB/s of such rows "+
 		"| of the link, % | making passes | loading | emptying | of both, waiting | giving memory back |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, x := range r.Lines {
 		if b := x.Buckets; !x.Pass.InCore {
 			rate := x.leftRate()
 			fmt.Fprintf(w, "| %d | %s | %d | %d | %.3f | %.3f | %.3f | %.4g | %.3g | %.3f | %.3f | %.3f | %.3f | %.3f |\n", x.Groups, x.Source, x.Streams, x.Pass.Evictions,
-				x.Pass.LanesWait.Seconds(), x.Pass.EvictorsWait.Seconds(), x.Placers,
+				x.Pass.LanesWait.Seconds(), x.Pass.EvictorsWait.Seconds(), x.Writing,
 				rate, 100*rate/r.Link, b.Open, b.Add, b.End, b.Wait, b.Free)
 		}
 	}

@@ -21,8 +21,9 @@ type endReport struct {
 // endResult is the line of one question.
 type endResult struct {
 	result
-	Typed string                     `json:"typed,omitempty"` // a real query, for gagg
-	Did   map[string]json.RawMessage `json:"did"`             // what gagg's --stats says of the last run
+	Typed string `json:"typed,omitempty"` // a real query, for gagg
+	// what gagg's --stats says of the last run
+	Did map[string]json.RawMessage `json:"did"`
 }
 
 // faster is how many times faster than DuckDB a contender is; 0: not known.

@@ -35,7 +35,8 @@ func TestMemoryTable(t *testing.T) {
 		"| 1GiB | 6.00 | out of memory | 1024 | **1025** | 3 | 0 | - |\n",
 		"| 512MiB | killed | 9.00 | 0 | 0 | 0 | 0 | - |\n",
 		"gagg: the slowest limit takes 2.00 times as long as the fastest\n",
-		"duckdb: the slowest limit takes 1.50 times as long as the fastest\n", // the failure does not count
+		// the failure does not count
+		"duckdb: the slowest limit takes 1.50 times as long as the fastest\n",
 		"- 1GiB: duckdb is 1.0 MiB over its limit\n",
 		"- 1GiB: gagg is 5.0 MiB over its limit where it writes its answer as Parquet\n",
 		"- 512MiB: duckdb cannot write its answer as Parquet: full\n",

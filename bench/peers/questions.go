@@ -10,7 +10,8 @@ import (
 // hard under a memory limit, or one of a set of real queries.
 type question struct {
 	name string
-	data string // kind of bench/shapes; of a real query its table and data maker; empty: db-benchmark's table
+	// kind of bench/shapes; of a real query its table and data maker; empty: db-benchmark's table
+	data string
 	by   []string
 	aggs []term
 	real *clauses // instead of by and aggs

@@ -15,8 +15,9 @@ type cell struct {
 	Peak    int64     `json:"peak"`              // resident bytes of the process
 	Written int64     `json:"written,omitempty"` // bytes written to files in a round
 	Failed  string    `json:"failed,omitempty"`
-	Differs string    `json:"differs,omitempty"` // from DuckDB's answer, or the first one under limits
-	Output  *output   `json:"output,omitempty"`  // under limits
+	// from DuckDB's answer, or the first one under limits
+	Differs string  `json:"differs,omitempty"`
+	Output  *output `json:"output,omitempty"` // under limits
 }
 
 // output is the run that wrote an answer as Parquet, to be compared.

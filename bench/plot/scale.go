@@ -40,7 +40,8 @@ func roundUp(step float64) float64 {
 // ticks are the values that get a line and a number.
 func (s scale) ticks() (values []float64) {
 	if s.low > 0 {
-		for v := s.low; v <= s.high*1.001; v *= 10 { // ten times ten is not quite a hundred everywhere
+		// ten times ten is not quite a hundred everywhere
+		for v := s.low; v <= s.high*1.001; v *= 10 {
 			values = append(values, v)
 		}
 		return values

@@ -32,7 +32,7 @@ func (r *report) measure(rig *device.Rig, a amounts, rounds int) (err error) {
 	for round := range rounds + 1 {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round, rounds)
 		for i, c := range cases {
-			f, err := b.take(c)
+			f, err := b.measure(c)
 			if err != nil {
 				return fmt.Errorf("%v: %w", c, err)
 			}
@@ -111,7 +111,7 @@ func (b *bench) close() error {
 	return errors.Join(errs...)
 }
 
-func (b *bench) take(c testCase) (figures, error) {
+func (b *bench) measure(c testCase) (figures, error) {
 	switch c.Kind {
 	case link:
 		return b.clocked(c, func() error { return b.copies(c) })

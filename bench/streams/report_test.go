@@ -59,7 +59,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range small.cases() {
-		if f, err := b.take(c); err != nil || f.Rate <= 0 {
+		if f, err := b.measure(c); err != nil || f.Rate <= 0 {
 			t.Errorf("%v: %+v, %v", c, f, err)
 		}
 	}

@@ -9,13 +9,15 @@ import (
 
 // place is where in an expression the cursor is.
 type place struct {
-	before  string   // the text up to the name that is begun
-	name    string   // that name; of one in quotes without them
-	quoted  bool     // the quote of a name is open
-	text    bool     // the quote of a text is open
-	calls   []string // what the open parentheses belong to, the last one's last: sum, or "" for none
-	last    string   // what stands before the name: an operator or a word of the language; "x" for an operand
-	cutFrom int      // where the item of the list begins
+	before string // the text up to the name that is begun
+	name   string // that name; of one in quotes without them
+	quoted bool   // the quote of a name is open
+	text   bool   // the quote of a text is open
+	// what the open parentheses belong to, the last one's last: sum, or "" for none
+	calls []string
+	// what stands before the name: an operator or a word of the language; "x" for an operand
+	last    string
+	cutFrom int // where the item of the list begins
 }
 
 // namePart are the bytes of names, of those of other alphabets too. A dot is between a struct and

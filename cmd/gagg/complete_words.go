@@ -66,10 +66,10 @@ func plainWord(word string) (text string, open byte) {
 	return b.String(), open
 }
 
-// inBash spells candidates as bash takes them: as what stands for the last part of the word, in
-// its quotes. An only candidate would have these closed, though more may follow in an expression,
-// so it is followed by what may come next. Where some need quotes and others none, which would have
-// no beginning in common, the others are left.
+// inBash spells candidates as bash wants them: each replaces the last part of the word, within its
+// quotes. Bash closes the quotes behind a candidate that is alone, though an expression may go on
+// there; so a second candidate is added, with what may come next. If some candidates need quotes
+// and others do not, they have no beginning in common, and only those without quotes are kept.
 func (l *typedLine) inBash(f *pflag.FlagSet, a answer, c cursor) answer {
 	if a.kind == completeParts && len(a.candidates) == 1 && c.open != 0 {
 		a.candidates = l.andMore(f, a.candidates[0])

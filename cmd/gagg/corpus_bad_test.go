@@ -18,8 +18,9 @@ import (
 
 // A malformed or hostile file may take this much of a process, and no more.
 const (
-	hostileTime   = 10 * time.Second // of the processor, which does not depend on what else runs there
-	hostileMemory = 1 << 30          // bytes, at the peak
+	// of the processor, which does not depend on what else runs there
+	hostileTime   = 10 * time.Second
+	hostileMemory = 1 << 30 // bytes, at the peak
 )
 
 // TestCorpusBad runs a query over every flat column of every malformed or
@@ -94,7 +95,8 @@ func (c *corpusCase) askAllColumns(t *testing.T, dir string) {
 		}
 		asked++
 		for _, f := range []string{"count", "min", "max"} {
-			c.Aggs = append(c.Aggs, fmt.Sprintf("%s(#%d)", f, i+1)) // by position: names may be twice, or no text at all
+			// by position: names may be twice, or no text at all
+			c.Aggs = append(c.Aggs, fmt.Sprintf("%s(#%d)", f, i+1))
 		}
 	}
 }

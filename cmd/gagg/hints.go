@@ -48,8 +48,8 @@ func flagNames(f *pflag.FlagSet) (names []string) {
 	return names
 }
 
-// unknownVariables tells of variables GAGG_… that stand for no flag.
-func unknownVariables(f *pflag.FlagSet, env []string) (told []string) {
+// unknownVariables is a hint for each variable GAGG_… that stands for no flag.
+func unknownVariables(f *pflag.FlagSet, env []string) (hints []string) {
 	known := []string{"GAGG_DEBUG", "GAGG_CUDA_LIBRARY"}
 	for _, name := range flagNames(f) {
 		known = append(known, variable(name))
@@ -63,8 +63,8 @@ func unknownVariables(f *pflag.FlagSet, env []string) (told []string) {
 		if near := spelling.Nearest(name, known); near != "" {
 			text += fmt.Sprintf("; did you mean %s?", near)
 		}
-		told = append(told, text)
+		hints = append(hints, text)
 	}
-	slices.Sort(told)
-	return told
+	slices.Sort(hints)
+	return hints
 }

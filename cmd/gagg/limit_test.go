@@ -43,7 +43,8 @@ func TestMemoryWithinLimit(t *testing.T) {
 		t.Skip("many runs of whole processes")
 	}
 	file := h2oFile(t, 250_000)
-	limits := []string{"1KiB", "20MiB", "", "64MiB", "96MiB", "1GiB"} // "": what is said to be enough
+	// "": what is said to be enough
+	limits := []string{"1KiB", "20MiB", "", "64MiB", "96MiB", "1GiB"}
 	for _, c := range []struct {
 		name, format string
 		query        []string
@@ -117,7 +118,8 @@ func TestPeakMemoryIsHeld(t *testing.T) {
 // checkPeak compares the two, which are apart by the program itself, its garbage and buffers that
 // were not filled, and by so many bytes.
 func checkPeak(t *testing.T, device string, apart int64) {
-	const program, unfilled = (26 + 32) << 20, 32 << 20 // bytes; docs/faults.md says what the first is made of
+	// bytes; docs/faults.md says what the first is made of
+	const program, unfilled = (26 + 32) << 20, 32 << 20
 	query, binary := append(slices.Clone(allKeys), h2oFile(t, 250_000), "-f", "none", "--device", device), copiedBinary(t)
 	for _, limit := range []string{"200MiB", "1TiB"} {
 		p := runLimited(t, binary, query, limit)

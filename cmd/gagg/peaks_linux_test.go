@@ -34,7 +34,8 @@ func TestMemoryMatrix(t *testing.T) {
 	file, binary := h2oFile(t, 300_000), copiedBinary(t)
 	number := 0
 	for _, call := range memoryCalls(t) {
-		for _, groups := range []string{"", "id1", "id3", "id1,id3,id6"} { // one, 100, 3000, nearly as many as rows
+		// one, 100, 3000, nearly as many as rows
+		for _, groups := range []string{"", "id1", "id3", "id1,id3,id6"} {
 			for _, format := range sink.Formats {
 				if number++; number%every != 0 {
 					continue

@@ -32,13 +32,13 @@ type bar struct {
 	since time.Time
 	after estimator
 
-	mu    sync.Mutex // guards what follows, and writing to w
-	now   gagg.Progress
-	told  bool // now is something that the run has told
-	drawn bool // the bar is on the screen
-	share float64
-	said  string    // the step of the last line
-	next  time.Time // when the next line is due
+	mu       sync.Mutex // guards what follows, and writing to w
+	now      gagg.Progress
+	reported bool // the run has reported what is in now
+	drawn    bool // the bar is on the screen
+	share    float64
+	said     string    // the step of the last line
+	next     time.Time // when the next line is due
 
 	work   worked    // as it was when it was looked at last
 	worked time.Time // when that was
@@ -76,7 +76,7 @@ func startBar(w io.Writer, v view, after estimator) *bar {
 func (b *bar) Progress(p gagg.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told = true
+	b.reported = true
 	if p.BytesTotal < 0 { // nobody knows how much there is to read
 		p.BytesDone, p.BytesTotal = 0, 0
 	}
@@ -172,7 +172,7 @@ func (b *bar) beat(at time.Time) {
 	if total > 0 && elapsed > settled {
 		b.share = max(b.share, min(float64(elapsed)/float64(total), 0.99))
 	}
-	s := status{now: b.now, told: b.told, elapsed: elapsed, total: total, ordered: b.after.ordered}
+	s := status{now: b.now, reported: b.reported, elapsed: elapsed, total: total, ordered: b.after.ordered}
 	s.now.GroupsTotal = b.after.wanted(b.now.GroupsTotal, b.after.most)
 	if b.view.width == nil {
 		b.line(at, s)
@@ -203,7 +203,7 @@ func (b *bar) line(at time.Time, s status) {
 // status is what the bar says in words.
 type status struct {
 	now            gagg.Progress
-	told           bool
+	reported       bool
 	elapsed, total time.Duration // total: 0 if nobody can say
 	ordered        bool
 }
@@ -211,7 +211,7 @@ type status struct {
 // step names what the run does.
 func (s *status) step() string {
 	switch p := s.now; {
-	case !s.told:
+	case !s.reported:
 		return "opening"
 	case p.Phase != gagg.PhaseOutput && p.BytesTotal > 0 && p.BytesDone >= p.BytesTotal:
 		return "grouping"

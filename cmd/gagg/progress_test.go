@@ -113,7 +113,7 @@ func TestClock(t *testing.T) {
 // no frame is as wide as it, where the cursor would go to the next line.
 func TestBarFits(t *testing.T) {
 	s := status{
-		told: true, elapsed: 3700 * time.Second, total: 7400 * time.Second,
+		reported: true, elapsed: 3700 * time.Second, total: 7400 * time.Second,
 		now: gagg.Progress{Phase: gagg.PhaseOutput, Partitions: 4096, PartitionsMerged: 1234, BytesSpilled: 123e9},
 	}
 	for width, want := range map[int]string{

@@ -72,7 +72,8 @@ func (c *command) explainPlan(ctx context.Context) error {
 	if c.explain == explainJSON {
 		return output(writeJSON(c.out, explained))
 	}
-	_, err = fmt.Fprintln(&screen{out: c.out}, explained) // for people to read, as --schema, wherever it goes
+	// for people to read, as --schema, wherever it goes
+	_, err = fmt.Fprintln(&screen{out: c.out}, explained)
 	return output(err)
 }
 

@@ -126,7 +126,8 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = trace.finish(err) }() // also of a run that fails; after release, until when it is written to
+	// also of a run that fails; after release, until when it is written to
+	defer func() { err = trace.finish(err) }()
 
 	q, o, err := c.ask()
 	if err != nil {

@@ -151,7 +151,8 @@ func newTerminal(t *testing.T) (terminal *os.File, shown func() string) {
 	}
 	var text bytes.Buffer
 	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = text.ReadFrom(master) }) // ends with an error when the terminal is closed
+	// ends with an error when the terminal is closed
+	reading.Go(func() { _, _ = text.ReadFrom(master) })
 	return terminal, func() string {
 		_ = terminal.Close()
 		reading.Wait()

@@ -147,7 +147,8 @@ func TestTimeout(t *testing.T) {
 		var stderr bytes.Buffer
 		c.Stderr = &stderr
 		_ = c.Run()
-		if c.ProcessState.ExitCode() == 124 && r.output(t) { // as timeout says that it sent its signals
+		// as timeout says that it sent its signals
+		if c.ProcessState.ExitCode() == 124 && r.output(t) {
 			stopped++
 		}
 		r.expectEmpty(t)

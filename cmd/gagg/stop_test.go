@@ -234,7 +234,8 @@ func TestKillSpilling(t *testing.T) {
 				t.Fatal(err)
 			}
 			left += len(entries)
-			if len(entries) > 2 { // the output and one hidden file: what the runs before left is gone
+			// the output and one hidden file: what the runs before left is gone
+			if len(entries) > 2 {
 				t.Errorf("%s holds %v", dir, entries)
 			}
 		}

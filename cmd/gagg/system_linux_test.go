@@ -73,8 +73,9 @@ func newGroup(t *testing.T, limit int64) string {
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
-		t.Cleanup(func() { _ = os.Remove(group) })                        // one that is busy stays
-		f, err := os.OpenFile(filepath.Join(group, file), os.O_WRONLY, 0) // not made: the folder may be none of a control group
+		t.Cleanup(func() { _ = os.Remove(group) }) // one that is busy stays
+		// not made: the folder may be none of a control group
+		f, err := os.OpenFile(filepath.Join(group, file), os.O_WRONLY, 0)
 		if err != nil {
 			continue
 		}

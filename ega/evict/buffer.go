@@ -69,7 +69,7 @@ type bufferMemory struct {
 
 // make makes a buffer, or takes one that is spare.
 func (m *bufferMemory) make(t *cuda.Thread, n cuda.Size) (*cuda.Pinned, error) {
-	b := m.spares.take(n)
+	b := m.spares.get(n)
 	if b == nil {
 		return t.AllocPinnedFrom(m.host, n)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Rows is the evicted rows of a finished pass that stayed in pinned memory. Each is taken once, by
-// Take or by Drain, of which one is used. Take is called from any goroutine. It outlives its pass,
-// not its context; Close comes when no span is used any more.
+// Spans or by Drain, of which one is used. Spans is called from any goroutine. It outlives its
+// pass, not its context; Close comes when no span is used any more.
 type Rows struct {
 	buffers []*buffer
 	spans   []Span // in order of hash
@@ -58,9 +58,9 @@ func (r *Rows) Sizes(bits uint) []uint64 {
 	return sizes
 }
 
-// Take is the rows whose hashes have `bits` top bits, at most Bits, that are the number prefix.
+// Spans is the rows whose hashes have `bits` top bits, at most Bits, that are the number prefix.
 // Each span is the caller's until it is Done.
-func (r *Rows) Take(prefix uint64, bits uint) []Span {
+func (r *Rows) Spans(prefix uint64, bits uint) []Span {
 	from := func(number uint64) int {
 		at, _ := slices.BinarySearchFunc(r.spans, number, func(s Span, number uint64) int {
 			return cmp.Compare(s.start>>1>>(63-bits), number)

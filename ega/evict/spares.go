@@ -15,8 +15,8 @@ type Spares struct {
 	list []*cuda.Pinned
 }
 
-// take is one of just so many bytes; nil: there is none.
-func (s *Spares) take(n cuda.Size) *cuda.Pinned {
+// get removes a buffer of exactly n bytes; nil: there is none.
+func (s *Spares) get(n cuda.Size) *cuda.Pinned {
 	if s == nil {
 		return nil
 	}

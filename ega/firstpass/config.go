@@ -47,7 +47,7 @@ type Config struct {
 	// whether they should, by what is known when the first of them are evicted; it is asked again,
 	// now and then, until it says yes. nil: they should.
 	RetainBytes int64
-	RetainPays  func(feedback.GainFacts) bool
+	RetainPays  func(feedback.GainCounts) bool
 	// where their memory comes from, as far as it goes, and goes to; may be nil
 	Spares *evict.Spares
 

@@ -26,16 +26,16 @@ func (m *Pass) retainPays(t *cuda.Thread, s *cuda.Stream) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return m.config.RetainPays(m.gainFacts(groups)), nil
+	return m.config.RetainPays(m.gainCounts(groups)), nil
 }
 
-// gainFacts is what there is to judge by: of rows that are under way nobody knows yet where they
-// go.
-func (m *Pass) gainFacts(groups uint64) feedback.GainFacts {
+// gainCounts is the counts for feedback.BucketGain, without the rows that are under way: it is not
+// known yet where these go.
+func (m *Pass) gainCounts(groups uint64) feedback.GainCounts {
 	c := &m.counts
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return feedback.GainFacts{Rows: c.settled, Rest: c.RestRows, Groups: groups}
+	return feedback.GainCounts{Rows: c.settled, Rest: c.RestRows, Groups: groups}
 }
 
 // EvictedRows hands over the rows that were retained (Config.RetainBytes), once, when Finish has

@@ -75,7 +75,7 @@ func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits u
 
 // locate takes the table's groups, with the values of their lists.
 func (m *Pass) locate(t *cuda.Thread, stream *cuda.Stream, bits uint) (*groups.Groups, error) {
-	table, err := m.table.take()
+	table, err := m.table.detach()
 	if err != nil {
 		return nil, err
 	}

@@ -98,9 +98,9 @@ func (l *lane) straight(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	return l.evicted.Append(stream, rows, n)
 }
 
-// keep finds a place for the rest of a tile, which is in from: in the table, once that is larger,
-// or in chains. What is without a slot then changes places between from and to, which has as much
-// room.
+// keep stores the rest of a tile, the rows in from that found no slot: in the table after it has
+// grown, or in chains. Rows that find no slot in the larger table either are written to to, which
+// has as much room as from; for the next attempt the two change places.
 func (l *lane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda.Span) error {
 	epoch := t.epoch
 	for facts[tileRest] > 0 {

@@ -152,9 +152,9 @@ func (p *lists) placeOne(t *cuda.Thread, s *cuda.Stream, table *ega.Table, l *li
 	if err != nil {
 		return values, err
 	}
-	told, err := work.Thread.ReadWords(facts, 2)
-	if err == nil && (told[0] != n || told[1] != uint64(kernels.StatusOk)) {
-		err = fmt.Errorf("%w: %d of %d", errListed, told[0], n)
+	counted, err := work.Thread.ReadWords(facts, 2)
+	if err == nil && (counted[0] != n || counted[1] != uint64(kernels.StatusOk)) {
+		err = fmt.Errorf("%w: %d of %d", errListed, counted[0], n)
 	}
 	return values, err
 }

@@ -27,7 +27,8 @@ type Maker interface {
 type Made struct {
 	Rows cuda.Span // room for as many as were submitted
 	Made cuda.Span // a word of 64 bits, 0 before: how many there are, if the Maker filters
-	Stop cuda.Span // a word of 64 bits, 0 before: a reason why the job is declined, and none of its rows is taken
+	// a word of 64 bits, 0 before: a reason why the job is declined, and none of its rows is taken
+	Stop cuda.Span
 }
 
 // MadeConfig is what jobs of SubmitMade need of each stage.

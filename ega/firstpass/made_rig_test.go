@@ -16,10 +16,11 @@ import (
 // madeFeed submits rows in chunks, of which a slot holds one, and the device makes several copies:
 // more rows than a slot has room for. What is declined it submits as rows, once all is settled.
 type madeFeed struct {
-	layout  *ega.Layout
-	chunks  [][]uint64
-	times   int                    // copies that a job makes of its chunk
-	keeps   func(chunk int) int    // how many of the copies pass a filter; nil: all do, and there is none
+	layout *ega.Layout
+	chunks [][]uint64
+	times  int // copies that a job makes of its chunk
+	// how many of the copies pass a filter; nil: all do, and there is none
+	keeps   func(chunk int) int
 	plain   func(chunk int) bool   // it is submitted as rows from the beginning; nil: none is
 	decline func(chunk int) uint64 // the reason; nil: none is
 	fails   int                    // the chunk whose Make returns errMake, from 1

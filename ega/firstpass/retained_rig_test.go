@@ -9,9 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// take takes retained rows, which may be none, chain by chain, from two goroutines, or has them
-// drained, and closes what they are in.
-func (p *passRig) take(k *evict.Rows) (err error) {
+// readRetained reads retained rows, which may be none, chain by chain, from two goroutines, or has
+// them drained, and closes what they are in.
+func (p *passRig) readRetained(k *evict.Rows) (err error) {
 	if k == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *passRig) takeChains(k *evict.Rows, first uint64, add func(int, []uint64
 	sizes := k.Sizes(bits)
 	for chain := first; chain < 1<<bits; chain += 2 {
 		rows := 0
-		for _, s := range k.Take(chain, bits) {
+		for _, s := range k.Spans(chain, bits) {
 			for at := 0; at < len(s.Rows()); at += stride {
 				if got := s.Rows()[at] >> 1 >> (63 - bits); got != chain {
 					return fmt.Errorf("chain %d has a row of %d", chain, got)

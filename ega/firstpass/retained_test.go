@@ -42,15 +42,15 @@ func TestRetained(t *testing.T) {
 			name  string
 			keep  int64
 			grant int64 // bytes by the host's budget; 0: all
-			pays  func(feedback.GainFacts) bool
+			pays  func(feedback.GainCounts) bool
 			want  func(s firstpass.Stats) bool
 		}{
 			{"all", retainAll, 0, nil, func(s firstpass.Stats) bool { return s.WrittenRows == 0 }},
 			{"one buffer", leastPinned, 0, nil, func(s firstpass.Stats) bool { return s.RetainedBuffers == 1 && s.WrittenRows > 0 }},
 			{"too little for one", leastPinned - 1, 0, nil, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
 			{"a short host", retainAll, 380_000, nil, func(s firstpass.Stats) bool { return s.RetainedRows > 0 && s.WrittenRows > 0 }},
-			{"does not pay", retainAll, 0, func(feedback.GainFacts) bool { return false }, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
-			{"pays", retainAll, 0, func(f feedback.GainFacts) bool {
+			{"does not pay", retainAll, 0, func(feedback.GainCounts) bool { return false }, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
+			{"pays", retainAll, 0, func(f feedback.GainCounts) bool {
 				if f.Rows-f.Rest > f.Groups { // each row is a group of its own
 					t.Errorf("rows under way count as combined: %+v", f)
 				}
@@ -102,7 +102,7 @@ func TestRetainedCloses(t *testing.T) {
 				t.Error("rows are handed over twice")
 			}
 			r.Do(m.Close())
-			for _, s := range k.Take(1, 1) {
+			for _, s := range k.Spans(1, 1) {
 				r.Do(s.Done())
 			}
 			refusal := errors.New("no")

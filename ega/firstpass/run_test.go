@@ -94,7 +94,7 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	p.stats = m.Stats()
 	if g == nil {
 		k := m.EvictedRows()
-		return errors.Join(m.Close(), p.take(k))
+		return errors.Join(m.Close(), p.readRetained(k))
 	}
 	err = p.read(g)
 	return errors.Join(err, g.Close(), g.Close())

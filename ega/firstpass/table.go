@@ -220,8 +220,8 @@ func (p *table) dense(k *ega.Kernels, s *cuda.Stream, groups uint64) (*cuda.Memo
 	return dense, nil
 }
 
-// take is the table, whose groups stay in it. The pass has none any more.
-func (p *table) take() (*ega.Table, error) {
+// detach returns the table with its groups. The pass has none any more.
+func (p *table) detach() (*ega.Table, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.table == nil {

@@ -86,15 +86,15 @@ func (r *Reader) Read(p int, emit func(rows []uint64) error) (err error) {
 		if next, err = r.fetch(here.end, end, turn); err != nil {
 			return err
 		}
-		if err := r.hand(here, emit); err != nil {
+		if err := r.emitPiece(here, emit); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-// hand hands out the rows of a piece, in parts of whole buckets.
-func (r *Reader) hand(p piece, emit func(rows []uint64) error) error {
+// emitPiece hands out the rows of a piece, in parts of whole buckets.
+func (r *Reader) emitPiece(p piece, emit func(rows []uint64) error) error {
 	stride, from := int(r.groups.row/8), r.groups.from
 	most := max(partBytes/uint32(r.groups.row), 1)
 	for first := p.first; first < p.end; {
@@ -137,7 +137,7 @@ func (r *Reader) fetch(first, end, turn int) (piece, error) {
 func (r *Reader) cross(some stretch, turn int) ([]uint64, error) {
 	half := r.device.Size / 2
 	at := cuda.Size(turn%len(r.buffers)) * half
-	from, err := r.groups.take(r.stream, some, r.device.Slice(at, at+half))
+	from, err := r.groups.copyOut(r.stream, some, r.device.Slice(at, at+half))
 	if err != nil {
 		return nil, err
 	}

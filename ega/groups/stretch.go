@@ -33,8 +33,8 @@ func (g *Groups) windows(bucket int, room uint32, do func(stretch) error) error 
 	return nil
 }
 
-// take queues that groups are copied from the table to the start of some memory.
-func (g *Groups) take(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, error) {
+// copyOut queues that groups are copied from the table to the start of some memory.
+func (g *Groups) copyOut(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, error) {
 	to = to.Slice(0, cuda.Size(what.rows)*g.row)
 	buckets := uint32(max(what.end-what.first, 1))
 	return to, g.order.Take(
@@ -77,6 +77,6 @@ func (w *Walk) Next(room uint32) (rows uint32) {
 
 // CopyTo queues that the groups of the last Next are copied to the start of some device memory.
 func (w *Walk) CopyTo(s *cuda.Stream, to cuda.Span) error {
-	_, err := w.groups.take(s, w.next, to)
+	_, err := w.groups.copyOut(s, w.next, to)
 	return err
 }

@@ -134,12 +134,12 @@ func (b *Pass) ask() error {
 	}
 	b.rounds.ask()
 	b.stats.Counts++
-	return b.work.Record(b.facts.told)
+	return b.work.Record(b.facts.counted)
 }
 
 // answer waits for the count under way.
 func (b *Pass) answer() error {
-	if err := b.wait(b.facts.told); err != nil {
+	if err := b.wait(b.facts.counted); err != nil {
 		return err
 	}
 	b.rounds.answer(int64(b.facts.words[factGroups]))

@@ -49,14 +49,14 @@ func (s *stage) close() error {
 	return err
 }
 
-// facts is what the device tells a Pass in numbers. On the device: a count of groups, and a word
-// that is always 0. On the host: what comes back, a word each.
+// facts is the numbers that a Pass reads from the device. On the device: a count of groups, and a
+// word that is always 0. On the host: what comes back, a word each.
 type facts struct {
 	kernels *kernels.Facts
 	device  cuda.Span
 	pinned  *cuda.Pinned
 	words   []uint64
-	told    *cuda.Event // the count of groups has come
+	counted *cuda.Event // the count of groups has come
 }
 
 // Words of facts on the host.
@@ -81,14 +81,14 @@ func (f *facts) open(t *cuda.Thread, host budget.Lender) (err error) {
 		return err
 	}
 	f.words = f.pinned.Words()
-	f.told, err = t.NewEvent()
+	f.counted, err = t.NewEvent()
 	return err
 }
 
 func (f *facts) close() error {
 	var err error
-	if f.told != nil {
-		err = f.told.Close()
+	if f.counted != nil {
+		err = f.counted.Close()
 	}
 	if f.pinned != nil {
 		err = errors.Join(err, f.pinned.Close())

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// take takes a free page of a word. It fails only when it has seen the word
+// claimOne claims a free page of a word. It fails only when it has seen the word
 // full. Another may be quicker to take the page it saw; then it looks again.
-func (p *HostPool) take(word int) (page uint32, ok bool) {
+func (p *HostPool) claimOne(word int) (page uint32, ok bool) {
 	for {
 		p.at()
 		free := ^p.words[word].Load()

@@ -6,7 +6,7 @@ func (w *Walker) Get() (page uint32, ok bool) {
 	steps := uint64(0)
 	for word := w.last; steps <= uint64(w.pool.limit); word = w.random() {
 		steps++
-		if page, ok = w.pool.take(word); ok {
+		if page, ok = w.pool.claimOne(word); ok {
 			w.last = word
 			w.count(steps, true)
 			return page, true
@@ -76,7 +76,7 @@ func (p *HostPool) takeAny(from int) (page uint32, ok bool) {
 		if word >= len(p.words) {
 			word -= len(p.words)
 		}
-		if page, ok = p.take(word); ok {
+		if page, ok = p.claimOne(word); ok {
 			return page, true
 		}
 	}

@@ -24,9 +24,9 @@ import (
 // A chain of one entry of one or two words has no blob: head and slot are the
 // words of the entry (chainInline).
 //
-// What is cold: runs is the ref of a list of runs on disk (only with
-// Options.Runs), kept and base tell when a chain that compacts does so (only
-// for those).
+// Of the cold words, runs is the ref of a list of runs on disk (only with
+// Options.Runs); compacted and base say when the chain is compacted next (only
+// of chains that are).
 
 // keep is what a chain keeps of the values of its group.
 type keep uint8
@@ -77,7 +77,7 @@ func newChain(k keep, t column.Type, n int) chain {
 }
 
 // bound is what values of a bounded chain must not exceed: the last of the n
-// best, once there are so many. Its complement is kept, which is 0 at first.
+// best, once there are n. The word has its complement, which is 0 at first.
 func (k link) bound() int64       { return int64(^k.row[k.cold+k.runWords()+2] ^ 1<<63) }
 func (k link) setBound(key int64) { k.row[k.cold+k.runWords()+2] = ^(uint64(key) ^ 1<<63) }
 
@@ -159,10 +159,10 @@ func (k link) tail() *uint64 { return &k.row[k.hot+2] }
 // runList is the word with the ref of the list of runs.
 func (k link) runList() *uint64 { return &k.row[k.cold] }
 
-// kept is how many entries the last compaction left, base how many values had
-// come by then: so kept + count - base is the number of entries now.
-func (k link) kept() *uint64 { return &k.row[k.cold+k.runWords()] }
-func (k link) base() *uint64 { return &k.row[k.cold+k.runWords()+1] }
+// compacted is how many entries the last compaction left, base how many values
+// had come by then: so compacted + count - base is the number of entries now.
+func (k link) compacted() *uint64 { return &k.row[k.cold+k.runWords()] }
+func (k link) base() *uint64      { return &k.row[k.cold+k.runWords()+1] }
 
 // values is how many values the group has seen.
 func (k link) values() uint64 { return *k.tail() >> countShift }

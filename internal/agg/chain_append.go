@@ -62,7 +62,7 @@ func recentSlot(v uint64) uint64 { return v * 0x9e3779b97f4a7c15 >> 56 }
 // joinRecent makes one of equal entries of a batch, in place, where a small table finds them.
 func (c *scratch) joinRecent(of *chain, words []uint64) []uint64 {
 	c.recent = [recentValues]uint32{}
-	kept := 0
+	filled := 0
 	for at := 0; at < len(words); at += of.words {
 		e := words[at : at+of.words]
 		slot := &c.recent[recentSlot(e[of.value])]
@@ -70,11 +70,11 @@ func (c *scratch) joinRecent(of *chain, words []uint64) []uint64 {
 			of.join(words[*slot-1:], e)
 			continue
 		}
-		copy(words[kept:], e)
-		*slot = uint32(kept + 1)
-		kept += of.words
+		copy(words[filled:], e)
+		*slot = uint32(filled + 1)
+		filled += of.words
 	}
-	return words[:kept]
+	return words[:filled]
 }
 
 // reduceStrings appends the strings of a batch to the chain of one group, once those that are the
@@ -162,8 +162,10 @@ func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64)
 // read first, by a loop that has nothing to guess and waits for all at once.
 
 const (
-	nearChains = 1 << 15 // so many tails are in a cache: between 1e4, where touching them costs 5 %, and 1e5, where it saves a quarter of a scan
-	touchRows  = 256     // measured against 64
+	// so many tails are in a cache: between 1e4, where touching them costs 5 %, and 1e5, where it
+	// saves a quarter of a scan
+	nearChains = 1 << 15
+	touchRows  = 256 // measured against 64
 )
 
 // touchTails reads where the next entries of the first groups go, if that is
@@ -192,7 +194,7 @@ func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
 	}
 }
 
-// appendString appends b, the string of row i, that came so many times.
+// appendString appends b, the string of row i, that came `times` times.
 func (l *Layout) appendString(k link, a *arena.Arena, v *view, i int, b []byte, times uint64) {
 	c := k.chain
 	n, size := c.value+stringWords(len(b)), 0

@@ -32,7 +32,7 @@ func (l *Layout) combineChain(s *slot, dst, src []uint64, take taker) {
 	}
 	if k.compacts() {
 		*k.base() += *from.base()
-		*k.kept() += *from.kept()
+		*k.compacted() += *from.compacted()
 		if k.hasBlobs() && l.compactDue(k) {
 			l.compact(k, a)
 		}
@@ -199,7 +199,7 @@ func (l *Layout) moveToRuns(k link, from *arena.Arenas, to arena.Putter) error {
 	}
 	k.clear()
 	if k.compacts() {
-		*k.kept(), *k.base() = 0, k.values()
+		*k.compacted(), *k.base() = 0, k.values()
 	}
 	return l.putRuns(k, runs, to)
 }

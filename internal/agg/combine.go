@@ -133,7 +133,7 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 		}
 	case opFirst, opLast, opArgMin, opArgMax:
 		for i, g := range gids {
-			s.combineKept(to[int(g)*stride:], from[i*stride:], take)
+			s.combineStored(to[int(g)*stride:], from[i*stride:], take)
 		}
 	}
 }

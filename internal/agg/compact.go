@@ -34,8 +34,8 @@ const wordScratch = 40
 // leastInline is what pays for a write of its own.
 const leastInline = 4 << 10
 
-// limitsFor is the limits that keep sorting within so many bytes, and the
-// chains of a row that is moved within half of them; 0: the usual ones.
+// limitsFor is the limits that keep sorting within scratch bytes, and the
+// chains of a row that is moved within half of chains; 0: the usual ones.
 func limitsFor(scratch, chains int) limits {
 	l := usualLimits
 	if scratch > 0 {
@@ -53,11 +53,11 @@ func (l *Layout) compactDue(k link) bool {
 	if k.keep == keepLeast || k.keep == keepGreatest {
 		least = min(least, uint64(max(k.n, 64)))
 	}
-	return k.values()-*k.base() > max(least, *k.kept())
+	return k.values()-*k.base() > max(least, *k.compacted())
 }
 
-// compact leaves of the entries in memory what the chain is to keep. What is
-// too long to be gathered stays as it is: it shrinks when it becomes runs.
+// compact drops the entries in memory that the chain need not keep. A chain too
+// long to be gathered stays as it is: it shrinks when it becomes runs.
 func (l *Layout) compact(k link, a *arena.Arena) {
 	if k.words == 0 {
 		l.compactStrings(k, a)
@@ -80,7 +80,7 @@ func (l *Layout) compact(k link, a *arena.Arena) {
 
 // leave says that a chain was not compacted, though that was due.
 func (k link) leave() {
-	*k.kept() += k.values() - *k.base()
+	*k.compacted() += k.values() - *k.base()
 	*k.base() = k.values()
 }
 
@@ -97,7 +97,7 @@ func (l *Layout) rewrite(k link, a *arena.Arena, words []uint64) {
 		copy(l.place(k, a, k.words, k.blobSize(k.words)), words[:k.words])
 		words = words[k.words:]
 	}
-	*k.kept() = uint64(n)
+	*k.compacted() = uint64(n)
 	if k.bounded() && n == k.n {
 		k.setBound(last)
 	}
@@ -215,7 +215,7 @@ func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
 	w.table = grow(w.table, 1<<size)
 	table := w.table // where entries begin, plus 1
 	clear(table)
-	kept := 0 // words
+	filled := 0 // words
 next:
 	for at := 0; at < len(words) && !w.stop.due(longWork(8*n)); at += n {
 		e := words[at : at+n]
@@ -226,11 +226,11 @@ next:
 				continue next
 			}
 		}
-		table[slot] = uint32(kept) + 1
-		copy(words[kept:], e)
-		kept += n
+		table[slot] = uint32(filled) + 1
+		copy(words[filled:], e)
+		filled += n
 	}
-	return words[:kept]
+	return words[:filled]
 }
 
 // secret seeds the hash of dedupe, so that values cannot be made to crowd in

@@ -12,8 +12,9 @@ import (
 // looked for.
 func TestDedupeColliding(t *testing.T) {
 	t.Parallel()
-	const n, most = 20_000, 200 // slots: of so many values that nobody chose none lies 100 from home
-	inverse := uint64(1)        // of the multiplier of a hash that is known
+	// slots: of so many values that nobody chose none lies 100 from home
+	const n, most = 20_000, 200
+	inverse := uint64(1) // of the multiplier of a hash that is known
 	for range 6 {
 		inverse *= 2 - 0x9e3779b97f4a7c15*inverse
 	}
@@ -22,7 +23,8 @@ func TestDedupeColliding(t *testing.T) {
 		v := i * inverse
 		ints = append(ints, 1, v^v>>32)
 		text := make([]byte, 32)
-		binary.LittleEndian.PutUint64(text, 0xbe4ba423396cfeb8) // the secret of xxh3 there, which makes a factor zero
+		// the secret of xxh3 there, which makes a factor zero
+		binary.LittleEndian.PutUint64(text, 0xbe4ba423396cfeb8)
 		binary.LittleEndian.PutUint64(text[8:], i)
 		texts = append(texts, 1, uint64(len(text)))
 		texts = append(texts, wordsOf(text)...)

@@ -105,7 +105,8 @@ func TestTimes(t *testing.T) {
 			}
 		}
 		for k, col := range d.args {
-			each.args[k] = append(each.args[k], col[len(d.gids):]...) // the type, where there is no row
+			// the type, where there is no row
+			each.args[k] = append(each.args[k], col[len(d.gids):]...)
 		}
 		repeated := *d
 		repeated.times = times

@@ -40,7 +40,8 @@ func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
 func (l *Layout) ListNeed(row []uint64) (bytes int) {
 	for _, i := range l.chains {
 		if n := int(*linkOf(&l.slots[i], row).tail() / oneListed); n > 1 {
-			bytes += 8*n + (n/combine.LeastValues+2)*arena.Size(8*(1+trailerWords)) // the entry in the row may move behind the others'
+			// the entry in the row may move behind the others'
+			bytes += 8*n + (n/combine.LeastValues+2)*arena.Size(8*(1+trailerWords))
 		}
 	}
 	return bytes

@@ -72,8 +72,9 @@ const (
 	FromFourthPowerC           // its c
 	FromFixed                  // a word of the float64 as a fixed-point number
 	FromSign                   // of the int64 all bits its sign
-	FromUnsigned               // the uint64's place in order as an int64: its first bit turned round
-	FromUnsignedNot            // that, each bit turned round
+	// the uint64's place in order as an int64: its first bit turned round
+	FromUnsigned
+	FromUnsignedNot // that, each bit turned round
 )
 
 // Times reports whether the word is made of two arguments.

@@ -18,7 +18,8 @@ var rowGenerators = []generator{
 	ints(column.Date), ints(column.Timestamp), decimals(9, 2), decimals(18, 4),
 	oddFloats(column.Float64), oddFloats(column.Float32),
 	narrowDecimals(30), narrowDecimals(60),
-	floatsOf(column.Float64, func(rng *rand.Rand) float64 { // products and powers overflow, or their errors underflow
+	// products and powers overflow, or their errors underflow
+	floatsOf(column.Float64, func(rng *rand.Rand) float64 {
 		return math.Ldexp(rng.NormFloat64(), []int{-520, -340, -260, 260, 340, 510}[rng.IntN(6)])
 	}),
 }

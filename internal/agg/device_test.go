@@ -37,7 +37,8 @@ func randomCalls(rng *rand.Rand, d *testData, n int) []Call {
 		name := deviceNames[rng.IntN(len(deviceNames))]
 		c := Call{Args: []int{rng.IntN(len(d.args))}}
 		if name == "corr" || name == "covar_samp" {
-			c.Args = []int{rng.IntN(len(d.args) - 1), rng.IntN(len(d.args) - 1)} // not the last, of which only rounding remains
+			// not the last, of which only rounding remains
+			c.Args = []int{rng.IntN(len(d.args) - 1), rng.IntN(len(d.args) - 1)}
 		}
 		for _, a := range c.Args {
 			c.Types = append(c.Types, d.args[a][0].Type)

@@ -48,8 +48,8 @@ type ParamError struct {
 
 func (e *ParamError) Error() string { return fmt.Sprintf("%s takes %s", e.Func, e.Takes) }
 
-// ErrBatchFull reports that the results of so many groups are too much for one
-// batch.
+// ErrBatchFull reports that the results of a batch's groups are too large for
+// one batch.
 var ErrBatchFull = errors.New("the results of a batch are too large: fewer groups must be asked for at once")
 
 // SizeError reports a single result that is too large to be held.

@@ -19,8 +19,8 @@ const (
 // fewSums is the sums of a batch by group, with those of the lanes before they are added up.
 type fewSums [fewGroups * fewLanes]int64
 
-// few is how many groups the table has, if a batch of so many rows is added up by them; 0: they are
-// too many.
+// few is the number of groups of the table, if a batch of that many rows is added up group by
+// group; 0: there are too many groups for that.
 func (t *Table) few(rows int) int {
 	if len(t.Rows) > fewGroups*t.Stride || rows < 2*fewLanes*(len(t.Rows)/t.Stride) {
 		return 0

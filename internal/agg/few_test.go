@@ -13,8 +13,10 @@ import (
 // small values, of NULLs, and of values that a batch's sums overflow.
 func TestFewGroups(t *testing.T) {
 	small := intsOf(column.Int64, func(r *rand.Rand) int64 { return int64(r.IntN(2000) - 1000) })
-	half := intsOf(column.Int64, func(r *rand.Rand) int64 { return 1<<51 - int64(r.IntN(2)) }) // the sums of some batches fit
-	rare := intsOf(column.Int64, func(r *rand.Rand) int64 {                                    // now and then the least of all: most batches fit, the sums of the others do not
+	// the sums of some batches fit
+	half := intsOf(column.Int64, func(r *rand.Rand) int64 { return 1<<51 - int64(r.IntN(2)) })
+	// now and then the least of all: most batches fit, the sums of the others do not
+	rare := intsOf(column.Int64, func(r *rand.Rand) int64 {
 		if r.IntN(300) == 0 {
 			return math.MinInt64
 		}

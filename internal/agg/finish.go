@@ -113,8 +113,8 @@ type Result struct {
 }
 
 // ResultWord tells where rows hold the result of a call, if that is an integer of one word and
-// never NULL, as what count(*) counts and sums of small values. Who drops groups by it need not
-// Finish them.
+// never NULL, as of count(*) and of sums of small values. A caller can drop groups by that word
+// before it calls Finish.
 func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	c := &l.calls[call]
 	switch {

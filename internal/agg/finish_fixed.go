@@ -76,18 +76,18 @@ func round128(hi, lo uint64, below bool, exponent int) compensated {
 	if drop > 64 {
 		return compensated{} // less than half of the smallest double
 	}
-	var kept, rest uint64 // of hi; kept is shifted down
+	var high, rest uint64 // of hi; high is shifted down
 	if drop == 64 {
 		rest = hi
 	} else {
-		kept, rest = hi>>drop, hi&(1<<drop-1)
+		high, rest = hi>>drop, hi&(1<<drop-1)
 	}
 	half := uint64(1) << (drop - 1)
-	up := rest > half || rest == half && (lo != 0 || below || kept&1 == 1)
+	up := rest > half || rest == half && (lo != 0 || below || high&1 == 1)
 	if up {
-		kept++
+		high++
 	}
-	r := compensated{s: math.Ldexp(float64(kept), exponent+drop)}
+	r := compensated{s: math.Ldexp(float64(high), exponent+drop)}
 	if math.IsInf(r.s, 0) {
 		return r
 	}

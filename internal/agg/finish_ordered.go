@@ -16,8 +16,8 @@ import (
 // string_agg in their order, min the n first of them.
 const OrderSuffix = " order by"
 
-// errPacked tells of a packed value that no run has made: it comes of a state. What is in a packed
-// value is looked at when it is taken apart.
+// errPacked is the error of a packed value that no run has made: it comes from a state. Packed
+// values are checked when they are unpacked.
 var errPacked = fmt.Errorf("%w: a value is not what it is ordered by says", ErrState)
 
 // packedReader reads the keys of a packed value.

@@ -231,7 +231,7 @@ func (f *finisher) resultBytes() int {
 	return n
 }
 
-// checkRoom looks whether results may take so many bytes.
+// checkRoom checks that results may have that many bytes.
 func (f *finisher) checkRoom(bytes int) error {
 	switch {
 	case f.large == nil && bytes > f.batchBytes:

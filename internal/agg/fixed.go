@@ -18,10 +18,10 @@ import (
 //	| sign | carries of all rows | digits of x, x*y, x^3, x^4 |
 //	                             2^High                    2^Low
 //
-// WINDOW: which digits the window has is the caller's word (Options.Windows), who has it from the
-// statistics of columns and from earlier runs. A value with a digit outside of it is never rounded:
-// the table then holds a [WindowError], and what it holds beside means nothing. The widest window
-// holds any double.
+// WINDOW: the caller says which digits the window has (Options.Windows); it knows from the
+// statistics of columns and from earlier runs. A value with a digit outside of the window is never
+// rounded: the table then holds a [WindowError], and its sums mean nothing. The widest window holds
+// any double.
 //
 // So results do not depend on windows either, which may differ from run to run.
 //
@@ -70,9 +70,9 @@ func WindowOf(t column.Type) Window {
 	return Widest
 }
 
-// carryBits is the bits that sums of so many values have above their window, for carries and the
-// sign; negative: nobody knows how many. There are enough of them that the fraction of the greatest
-// double begins below the uppermost word, which loops rely on.
+// carryBits is the bits that sums of `rows` values have above their window, for carries and the
+// sign; negative: the number is not known. There are enough of them that the fraction of the
+// greatest double begins below the uppermost word, which loops rely on.
 func carryBits(rows int64) int {
 	if rows < 0 {
 		return 64
@@ -80,7 +80,7 @@ func carryBits(rows int64) int {
 	return max(bits.Len64(uint64(rows))+1, 64-fractionBits+1)
 }
 
-// Fit is the window of n words at most for sums of so many values (negative: nobody knows), of
+// Fit is the window of at most `words` words for sums of `rows` values (negative: not known), of
 // which the greatest is less than 2^high in size.
 func Fit(high, words int, rows int64) Window {
 	return Window{Low: high + carryBits(rows) - 64*words, High: high}

@@ -75,7 +75,8 @@ func (s *slot) addFixed128(rows []uint64, stride int, gids []uint32, vals []floa
 			ok = s.addOne(rows, at, vals[i], 1) && ok
 			continue
 		}
-		hi, lo := bits.Mul64(fraction, 1<<(shift&63)) // there are carryBits: it begins in the lower word
+		// there are carryBits: it begins in the lower word
+		hi, lo := bits.Mul64(fraction, 1<<(shift&63))
 		negative := uint64(int64(b) >> 63)
 		w := words[at : at+2 : at+2]
 		var c uint64
@@ -159,8 +160,8 @@ const (
 	cutLeast = 32
 )
 
-// cuts is how many groups the table has, if a batch of so many rows is added up by them; 0: they
-// are too many.
+// cuts is the number of groups of the table, if a batch of that many rows is added up in cut
+// doubles; 0: there are too many groups for that.
 func (t *Table) cuts(rows int) int {
 	n := len(t.Rows) / t.Stride
 	if n > cutGroups || min(rows, cutRows) < cutLeast*n {

@@ -24,7 +24,8 @@ const (
 	// alignBits is how many more bits than a fraction the integers have: 63 beside the sign.
 	alignBits = 63 - fractionBits
 
-	// alignRest: where the rest is more than one in so many rows, values are not aligned. One of
+	// alignRest is the divisor of the rows that gives the most for the rest: with more, values are
+	// not aligned. One of
 	// the rest takes about as long as ten others, so a sixth more at most.
 	alignRest = 64
 )
@@ -85,7 +86,8 @@ func (t *Table) forgetAligned() {
 
 // set aligns an argument; false: it cannot be.
 func (a *aligned) set(v *column.Vector) bool {
-	if v.Type.Rep() == column.RepInt64 && v.Type.Bits() <= 32 && v.Type.Scale == 0 { // they are integers
+	// they are integers
+	if v.Type.Rep() == column.RepInt64 && v.Type.Bits() <= 32 && v.Type.Scale == 0 {
 		a.ints, a.rest, a.exponent, a.vals = v.Int[:v.Len], nil, 0, nil
 		all := int64(0)
 		for _, n := range a.ints {
@@ -341,7 +343,8 @@ func sumProducts(x, y []int64) (sum [3]uint64) {
 	for i, a := range x {
 		b := y[i]
 		hi, lo := bits.Mul64(uint64(a), uint64(b))
-		hi -= uint64(a>>63&b) + uint64(b>>63&a) // a negative number without its sign is greater by 1<<64
+		// a negative number without its sign is greater by 1<<64
+		hi -= uint64(a>>63&b) + uint64(b>>63&a)
 		var c uint64
 		s0, c = bits.Add64(s0, lo, 0)
 		s1, c = bits.Add64(s1, hi, c)
@@ -459,7 +462,8 @@ func addProducts(to alignedSums, gids []uint32, x, y []int64) (n int, negative u
 	for i, g := range gids {
 		a, b, at := x[i], y[i], int(g)*stride
 		hi, lo := bits.Mul64(uint64(a), uint64(b))
-		hi -= uint64(a>>63&b) + uint64(b>>63&a) // a negative number without its sign is greater by 1<<64
+		// a negative number without its sign is greater by 1<<64
+		hi -= uint64(a>>63&b) + uint64(b>>63&a)
 		w := words[at : at+3 : at+3]
 		var c uint64
 		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)

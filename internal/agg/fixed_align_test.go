@@ -40,7 +40,8 @@ func TestAligned(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/groups=%d", name, groups), func(t *testing.T) {
 				d := randomData(testRand(), 5000, groups, "none", []generator{draw.x, draw.y})
 				if slices.Contains([]string{"rests", "normal"}, name) {
-					d.args[0][17].Float, d.args[1][17].Float = 0, math.NaN() // one of the rest beside a zero, and both
+					// one of the rest beside a zero, and both
+					d.args[0][17].Float, d.args[1][17].Float = 0, math.NaN()
 					d.args[0][18].Float, d.args[1][18].Float = 0x1p-200, math.Inf(-1)
 				}
 				calls := []Call{callOf(t, d, "covar_pop", 0, 1), callOf(t, d, "corr", 0, 1), callOf(t, d, "kurtosis", 0), callOf(t, d, "skewness", 1)}

@@ -168,7 +168,7 @@ func (w *worker) results(t *testing.T, groups int) ([][]column.Value, error) {
 	return out, nil
 }
 
-// ways are the roads on which rows may reach a result.
+// ways are the strategies by which rows may reach a result.
 var ways = map[string]func(*Layout, *testData, *rand.Rand) *worker{
 	"one batch": func(l *Layout, d *testData, _ *rand.Rand) *worker {
 		w := newWorker(l, &arena.Arenas{})
@@ -409,11 +409,11 @@ func checkWith(t *testing.T, d *testData, calls []Call, wants []want, tolerance 
 	}
 	for _, o := range options {
 		l, maxRows := Compile(calls, testBase, o), o.MaxRows
-		roads := maps.Clone(ways)
+		all := maps.Clone(ways)
 		if o.MaxRows < 0 || o.Runs != nil {
-			roads["states"] = throughStates(calls, o)
+			all["states"] = throughStates(calls, o)
 		}
-		for name, way := range roads {
+		for name, way := range all {
 			for seed := range seeds {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				got, err := way(l, d, rng).results(t, d.groups)

@@ -192,7 +192,7 @@ func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
 	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, taker{})
 }
 
-// count counts rows, each of which stands for so many.
+// count counts rows, each of which stands for `times` rows.
 func (t *Table) count(rows field, times uint64, gids []uint32) {
 	words, n := t.Rows[rows.off:], t.few(len(gids))
 	if n == 0 {
@@ -206,7 +206,7 @@ func (t *Table) count(rows field, times uint64, gids []uint32) {
 	}
 }
 
-// addTimes counts rows, each of which stands for so many, in the units of the field.
+// addTimes counts rows, each of which stands for `times` rows, in the units of the field.
 func addTimes(words []uint64, stride int, times uint64, gids []uint32) {
 	for _, g := range gids {
 		words[int(g)*stride] += times

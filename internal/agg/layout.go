@@ -52,7 +52,7 @@ type Options struct {
 	Device bool
 
 	// Deterministic has sums of floats, and all that is made of them, kept exactly, so that results
-	// have the same bits whatever the order of rows, tables and merges; and of values that are
+	// have the same bits for any order of rows, tables and merges; and of values that are
 	// as good as one another mode and approx_top_k take the least, not the first.
 	Deterministic bool
 
@@ -79,7 +79,7 @@ type Options struct {
 	Cancelled func() error
 
 	// Runs is where long chains go when their rows are moved; nil: chains
-	// stay with their rows, whatever their length.
+	// of any length stay with their rows.
 	Runs Runs
 }
 
@@ -111,8 +111,9 @@ type Layout struct {
 	refs     []int // words that hold refs of values in the arena
 	chains   []int // slots that are chains
 	needsPos bool
-	packed   int    // the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
-	relies   []bool // by argument: see Relies
+	// the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
+	packed int
+	relies []bool // by argument: see Relies
 
 	batchBytes int
 

@@ -33,7 +33,8 @@ func TestCountPacked(t *testing.T) {
 				d := randomData(testRand(), rows, groups, "none", []generator{gen, intsOf(column.Int64, func(r *rand.Rand) int64 { return r.Int64N(100) - 50 })})
 				for _, group := range byGroup(d) {
 					if len(group) == 0 {
-						t.Skip("a group has no rows") // for which there is a place only where arguments may be NULL
+						// for which there is a place only where arguments may be NULL
+						t.Skip("a group has no rows")
 					}
 				}
 				o := Options{MaxRows: rows, Ranges: d.ranges(), Filled: []bool{true, true}}

@@ -2,10 +2,10 @@ package agg
 
 import "slices"
 
-// This file is aggregates over several kinds of rows of the same groups: sum(v), count(distinct x)
-// is of the rows of the input, and of rows of which each is a different x. A row of a group has the
-// states of all of them; what is combined, moved and finished is all of it, but each kind of rows
-// is a part, with a layout of its own to be updated by.
+// This file is aggregates over several kinds of rows of the same groups: in sum(v),
+// count(distinct x) the first is over the rows of the input, the second over rows of which each is
+// a different x. A row of a group has the states of all aggregates, and is combined, moved and
+// finished as a whole. Each kind of rows is a part, which updates it by a layout of its own.
 
 // Part returns the layout that takes the rows of a part: Init, Update, UpdateOne, Need, NeedOne,
 // NeedsPos and TakesCodes are about these alone. A group that it makes has no rows of the others,

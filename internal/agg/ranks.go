@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// What has a rank among words is found by narrowing a window around it
+// The word of a given rank is found by narrowing a window around it
 // (Floyd and Rivest's idea). A small sample, sorted, tells between which two
 // values the rank most probably lies. One pass copies what is between them and
 // counts what is less, without a branch that depends on a value. Of a thousand
@@ -17,8 +17,8 @@ import (
 //
 // A window that misses the rank tells by its counts on which side it is, and
 // all of that side is the next one. A window with most of the words, of few
-// distinct values, is sorted instead, by digits. So all of it takes time in
-// proportion to the words, whatever they are.
+// distinct values, is sorted instead, by digits. So the
+// time is in proportion to the number of words, for words of any kind.
 
 // Measured (BenchmarkRanks).
 const (
@@ -28,8 +28,8 @@ const (
 )
 
 // ranks returns the words of rank i and j of a, as signed numbers are ordered,
-// where j is i or i+1. It loses what is in a and in spare, which is as long at
-// least.
+// where j is i or i+1. It
+// overwrites a and spare, which is at least as long.
 func ranks(a, spare []int64, i, j int) (lo, hi int64) {
 	for len(a) > fewWords {
 		n := len(a)

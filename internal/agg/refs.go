@@ -124,16 +124,16 @@ func (s *slot) need(in *Input) int {
 	case opMinBytes, opMaxBytes:
 		return needBytes(&in.Args[s.x], in.Rows)
 	case opFirst, opLast:
-		return needKept(s.xRep, &in.Args[s.x], in.Rows)
+		return needStored(s.xRep, &in.Args[s.x], in.Rows)
 	case opArgMin, opArgMax:
-		return needKept(s.xRep, &in.Args[s.x], in.Rows) + needKept(s.yRep, &in.Args[s.y], in.Rows)
+		return needStored(s.xRep, &in.Args[s.x], in.Rows) + needStored(s.yRep, &in.Args[s.y], in.Rows)
 	case opChain:
 		return s.chain.need(&in.Args[s.x], in.Rows)
 	}
 	return 0
 }
 
-func needKept(r column.Rep, v *column.Vector, rows int) int {
+func needStored(r column.Rep, v *column.Vector, rows int) int {
 	if r != column.RepBytes {
 		return 0
 	}

@@ -11,14 +11,15 @@ import (
 type op uint8
 
 const (
-	opAddInt     op = iota // hot sum; proven not to overflow by the number of rows and where their values are
-	opAddCounted           // hot sum<<shift + how many rows there are: see packed.go
-	opAddInt128            // hot lo (int64), cold hi (int64): sum = hi<<64 + lo, lo being signed
-	opAddUint128           // hot lo (uint64), cold hi: sum = hi<<64 + lo
-	opAddWide192           // hot 3 words, two's complement, low word first
-	opAddWide320           // hot 5 words, the same
-	opAddFloat             // hot s, c: sum = s + c
-	opAddDouble            // the same, with c kept small; serves opAddFloat too
+	// hot sum; proven not to overflow by the number of rows and where their values are
+	opAddInt     op = iota
+	opAddCounted    // hot sum<<shift + how many rows there are: see packed.go
+	opAddInt128     // hot lo (int64), cold hi (int64): sum = hi<<64 + lo, lo being signed
+	opAddUint128    // hot lo (uint64), cold hi: sum = hi<<64 + lo
+	opAddWide192    // hot 3 words, two's complement, low word first
+	opAddWide320    // hot 5 words, the same
+	opAddFloat      // hot s, c: sum = s + c
+	opAddDouble     // the same, with c kept small; serves opAddFloat too
 
 	opMinInt // hot key, sorted as int64: see keysOf
 	opMaxInt

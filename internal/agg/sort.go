@@ -16,7 +16,7 @@ type workspace struct {
 	regs    []uint64  // of a HyperLogLog
 	table   []uint32  // of dedupe
 	indexed           // strings where they lie
-	kept    []uint64  // refs of strings
+	refs    []uint64  // refs of strings
 	reader  farReader // of strings that lie in runs
 
 	open []followed // chains, of Finish

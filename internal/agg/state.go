@@ -27,9 +27,9 @@ import (
 //	arg_min, arg_max         the key, the position, the value; NULL: none
 //	a chain                  its entries as bytes, side by side, in words of 64 bits, low byte first
 //
-// STATES-PIECES: a group may come in several rows, whose combination is its state. One with long
-// chains is a row without them, and then rows with a piece of one chain each, which beside it have
-// the state of nothing.
+// STATES-PIECES: a group may come in several rows, whose combination is its state. A group with
+// long chains comes as a row without them, and then as one row for each piece of a chain: its other
+// states are those of a group without rows.
 
 // StateColumn is a column of states.
 type StateColumn struct {
@@ -193,8 +193,8 @@ const positionPart = "position"
 // wordParts names the words of a number, from the lowest on.
 var wordParts = [topWords]string{"0", "1", "2", "3", "4", "5", "6", "7"}
 
-// stateShare is how many bytes the values of a batch of states take before it takes no more groups:
-// who combines them holds as much for each worker.
+// stateShare is the most bytes of values in a batch of states, about: a run that combines them
+// holds as much for each worker.
 const stateShare = 2 << 20
 
 // statePiece is the bytes of a piece of a long chain, but for an entry that is longer.

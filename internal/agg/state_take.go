@@ -10,12 +10,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is states as arguments: with Options.Take the rows that Update gets are states, and
-// what it does with them is to combine. What is a value and its like is updated by it, words go
-// through a row of their own, by combineSlot, and the entries of chains are appended.
+// This file is states as arguments: with Options.Take the rows that Update gets are states, and it
+// combines them with the groups. Values are updated as arguments are, words are combined by way of
+// a row of their own (combineSlot), and the entries of chains are appended.
 //
 // Arguments are numbered as ever; the columns of states come behind them, from number Take.first
-// on. Who gives them has looked at them first (CheckStates).
+// on. The caller has checked them before (CheckStates).
 
 // Take says which arguments are states.
 type Take struct{ First int } // the first of StateColumns; the others follow

@@ -71,9 +71,9 @@ func (w *worker) states() (*stateTable, error) {
 	return s, nil
 }
 
-// take combines states into the groups of w, whose layout has Options.Take, behind so many other
-// arguments.
-func (w *worker) take(s *stateTable, others int, rng *rand.Rand) error {
+// combineStates combines states into the groups of w, whose layout has Options.Take, behind so many
+// other arguments.
+func (w *worker) combineStates(s *stateTable, others int, rng *rand.Rand) error {
 	for _, rows := range split(seq(len(s.gids)), rng) {
 		in := &Input{Rows: len(rows), Args: make([]column.Vector, others+len(s.cols))}
 		var cols []*column.Vector
@@ -140,7 +140,7 @@ func throughStates(calls []Call, o Options) func(*Layout, *testData, *rand.Rand)
 			w := newWorker(into, &arena.Arenas{})
 			for range min(1+rng.IntN(3), len(all)) {
 				i := rng.IntN(len(all))
-				if err := w.take(all[i], len(d.args), rng); err != nil {
+				if err := w.combineStates(all[i], len(d.args), rng); err != nil {
 					panic(err)
 				}
 				all = slices.Delete(all, i, i+1)

@@ -14,8 +14,8 @@ type stop struct {
 // anywhere 65,536 take some milliseconds.
 const usualLook = 1 << 16
 
-// longWork is what comparing or hashing so many bytes is as much work as, beside what it takes to
-// get to them.
+// longWork is the work of comparing or hashing that many bytes, in steps of stop, beside the step
+// that reads them.
 func longWork(bytes int) int { return 8 + bytes/64 }
 
 func (l *Layout) stop() stop {

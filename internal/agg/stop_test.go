@@ -88,7 +88,8 @@ func TestCancelOneGroup(t *testing.T) {
 						t.Fatal(err)
 					}
 					all := asked.n
-					sketch := h.name == "approx_count_distinct" || h.name == "approx_quantile" // which has few values left
+					// which has few values left
+					sketch := h.name == "approx_count_distinct" || h.name == "approx_quantile"
 					if least := rows / work / 2; all < least && !sketch {
 						t.Errorf("%d looks for %d values, want %d at least", all, rows, least)
 					}

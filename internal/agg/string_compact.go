@@ -6,13 +6,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// compactStrings is compact for strings. Those that are kept stay where they are, or move to places
-// in front of theirs: no memory is taken for them.
+// compactStrings is compact for strings. Those that remain stay where they are, or move to places
+// in front of theirs: no memory is drawn for them.
 func (l *Layout) compactStrings(k link, a *arena.Arena) {
 	reg := a.Registry()
 	w := l.workspace()
 	defer l.release(w)
-	n := k.values() - *k.base() + *k.kept()
+	n := k.values() - *k.base() + *k.compacted()
 	if n > uint64(max(l.limits.strings(), 3*k.n)) || k.packed(reg, &w.stop) {
 		k.leave()
 		return
@@ -31,9 +31,9 @@ func (l *Layout) compactStrings(k link, a *arena.Arena) {
 	if k.dedupes() {
 		w.keepTallies(k.chain)
 	}
-	*k.kept(), *k.base() = uint64(len(w.kept)), k.values()
+	*k.compacted(), *k.base() = uint64(len(w.refs)), k.values()
 	k.restrict(w, reg)
-	for _, ref := range w.kept {
+	for _, ref := range w.refs {
 		e := w.entryAt(ref)
 		if n := k.entryWords(e); n <= roomMask {
 			copy(l.place(k, a, n, k.blobSize(n)), e[:n])
@@ -53,13 +53,13 @@ func (k link) packed(reg *arena.Arenas, stop *stop) (some bool) {
 
 // keepTallies lists the entries of the tallies, which become what these tell.
 func (w *workspace) keepTallies(c *chain) {
-	w.kept = w.kept[:0]
+	w.refs = w.refs[:0]
 	for _, t := range w.tallies {
 		e := w.entryAt(t.ref)
 		if e[c.count] = t.count; c.pos != none {
 			e[c.pos] = t.pos
 		}
-		w.kept = append(w.kept, t.ref)
+		w.refs = append(w.refs, t.ref)
 	}
 }
 
@@ -67,19 +67,19 @@ func (w *workspace) keepTallies(c *chain) {
 func (w *workspace) keepIndexed(k link, reg *arena.Arenas) {
 	best := w.items
 	w.sortByPlace(best)
-	w.kept = w.kept[:0]
+	w.refs = w.refs[:0]
 	_ = k.refs(reg, &w.stop, func(ref uint64, words []uint64) error {
 		for at := 0; at < len(words) && !w.stop.due(longWork(0)); at += k.entryWords(words[at:]) {
 			e := item{key: int64(ref) + int64(at)}
 			if _, found := slices.BinarySearchFunc(best, e, compareItems); found {
-				w.kept = append(w.kept, uint64(e.key))
+				w.refs = append(w.refs, uint64(e.key))
 			}
 		}
 		return nil
 	})
 }
 
-// restrict leaves of a chain the entries w.kept, which are in its order. Each that is too long for
+// restrict leaves of a chain the entries w.refs, which are in its order. Each that is too long for
 // room has a blob of its own, which stays, in front of the others. These blobs are empty then, and
 // their entries are to be placed again, one after the other: none comes to lie behind its old
 // place, by which time that is not needed any more.
@@ -98,7 +98,7 @@ func (k link) restrict(w *workspace, reg *arena.Arenas) {
 	*last = 0
 	k.clear()
 	last = k.head()
-	for _, ref := range w.kept {
+	for _, ref := range w.refs {
 		if n := k.entryWords(w.entryAt(ref)); n > roomMask {
 			blob := wordsOf(reg.Get(ref))
 			*k.slot() = ref + uint64(n) // all of it is in use

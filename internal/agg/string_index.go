@@ -35,8 +35,8 @@ type indexed struct {
 	chunks  [][]byte
 }
 
-// index lists the strings of a chain that are in memory, in the order they have there. Whenever
-// there are so many of them it calls full and begins anew; 0: all are listed.
+// index lists the strings of a chain that are in memory, in the order they have there. Whenever it
+// has `most` of them it calls full and begins anew; 0: it lists all.
 func (w *workspace) index(k link, reg *arena.Arenas, most int, full func() error) error {
 	w.chunks, w.items = reg.Chunks(), w.items[:0]
 	return k.refs(reg, &w.stop, func(ref uint64, words []uint64) error {

@@ -95,7 +95,8 @@ func TestSumOverflow(t *testing.T) {
 		{low, minus},
 		{top, top},
 		{low, low, low},
-		{many, many, many, many, many, many, many, many, many, many, many, many}, // more than 256 bits
+		// more than 256 bits
+		{many, many, many, many, many, many, many, many, many, many, many, many},
 	} {
 		d := &testData{groups: 3, args: [][]column.Value{vals}}
 		for range vals {

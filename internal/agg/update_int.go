@@ -155,7 +155,8 @@ func sumInt128(vals []int64) (hi, lo int64) {
 func join128(high int64, low uint64) (hi, lo int64) {
 	sum, carry := bits.Add64(uint64(high)<<32, low, 0)
 	lo = int64(sum)
-	return high>>32 + int64(carry) - lo>>63, lo // the low word as a signed number is less by 1<<64 if it is negative
+	// the low word as a signed number is less by 1<<64 if it is negative
+	return high>>32 + int64(carry) - lo>>63, lo
 }
 
 // addUnsigned128 adds hi<<64 + lo to a sum of the same form.

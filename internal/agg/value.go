@@ -40,8 +40,8 @@ func storeValues(t *Table, words []uint64, at int, v *view, x *column.Vector) {
 	}
 }
 
-// combineKept takes over key, position and value from another row if they win.
-func (s *slot) combineKept(w, from []uint64, take taker) {
+// combineStored takes over key, position and value from another row if they win.
+func (s *slot) combineStored(w, from []uint64, take taker) {
 	hot := 1
 	if s.op == opArgMin || s.op == opArgMax {
 		hot += s.keyWords()

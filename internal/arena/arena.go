@@ -152,7 +152,7 @@ func (a *Arena) dropAlone(ref uint64, room int) {
 // Own makes memory a chunk of the arena. Package hostmem made it, it is a whole buffer, and drawn
 // bytes of it were drawn from the budget. base is what [Arenas.Adopt] returned for its beginning.
 func (a *Arena) Own(memory []byte, drawn int64, base uint64) {
-	a.debt.Take(a.lender(), max(int64(len(memory))-drawn, 0))
+	a.debt.DrawOrOwe(a.lender(), max(int64(len(memory))-drawn, 0))
 	a.full = append(a.full, chunk{memory, base})
 	a.held += len(memory)
 	a.reg.bytes.Add(int64(len(memory)))
@@ -201,7 +201,7 @@ func (a *Arena) turn(n int) {
 		return
 	}
 	size := a.sizeFor(n)
-	a.debt.Take(a.lender(), int64(size))
+	a.debt.DrawOrOwe(a.lender(), int64(size))
 	a.chunk = a.make(size)
 }
 

@@ -74,9 +74,9 @@ func (s *Section) Reserve(bytes int) {
 // Reset empties the section and keeps its memory.
 func (s *Section) Reset() { s.used = 0 }
 
-// Take hands over the memory of the section, which begins with what Bytes returns and is empty
+// Detach hands over the memory of the section, which begins with what Bytes returns and is empty
 // afterwards.
-func (s *Section) Take() []byte {
+func (s *Section) Detach() []byte {
 	_ = s.Bytes() // clears what lies behind the values
 	b := s.data
 	*s = Section{}

@@ -34,8 +34,8 @@ type File struct {
 	from    budget.Lender
 	drawn   int64
 
-	mu   sync.Mutex
-	kept map[[2]int]*values // dictionaries by the messages that they are made of: see valuesOf
+	mu           sync.Mutex
+	dictionaries map[[2]int]*values // by the messages that they are made of: see valuesOf
 }
 
 // record is a batch of rows.
@@ -56,7 +56,7 @@ type dictionary struct {
 // from a lender; nil: there is no limit.
 func Open(r io.ReaderAt, size int64, from budget.Lender) (f *File, err error) {
 	defer fence(&err)
-	f = &File{from: budget.Or(from), kept: map[[2]int]*values{}}
+	f = &File{from: budget.Or(from), dictionaries: map[[2]int]*values{}}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -92,10 +92,10 @@ func (f *File) Place(i int) (off, size int64) {
 func (f *File) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, v := range f.kept {
+	for _, v := range f.dictionaries {
 		f.drawn += v.bytes
 	}
-	clear(f.kept)
+	clear(f.dictionaries)
 	f.from.Release(f.drawn)
 	f.drawn = 0
 }

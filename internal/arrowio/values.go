@@ -25,7 +25,7 @@ func (f *File) valuesOf(c *field, t arrow.DataType, d *batch) (*array.Data, erro
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if v := f.kept[key]; v != nil {
+	if v := f.dictionaries[key]; v != nil {
 		return v.data, nil
 	}
 	v := &values{}
@@ -33,7 +33,7 @@ func (f *File) valuesOf(c *field, t arrow.DataType, d *batch) (*array.Data, erro
 		f.from.Release(v.bytes)
 		return nil, err
 	}
-	f.kept[key] = v
+	f.dictionaries[key] = v
 	return v.data, nil
 }
 

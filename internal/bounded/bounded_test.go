@@ -15,7 +15,8 @@ func TestWaitInVain(t *testing.T) {
 		Receive(t, "a message that nobody sends", make(chan int))
 		return
 	}
-	c := Command(t, os.Args[0], "-test.run=^TestWaitInVain$", "-test.timeout=21s") // all but a second of which is left for the end
+	// all but a second of which is left for the end
+	c := Command(t, os.Args[0], "-test.run=^TestWaitInVain$", "-test.timeout=21s")
 	c.Env = append(os.Environ(), "BOUNDED_TEST_HANGS=1")
 	began := time.Now()
 	out, err := c.CombinedOutput()

@@ -176,8 +176,8 @@ func TestDebt(t *testing.T) {
 	var d Debt
 	c := checker{t, New(Memory, 100)}
 	c.none(d.Settle(c.b))
-	d.Take(c.b, 60)
-	d.Take(c.b, 50)
+	d.DrawOrOwe(c.b, 60)
+	d.DrawOrOwe(c.b, 50)
 	c.want("owed", 60, 60, 60)
 	if err := d.Settle(c.b); !errors.Is(err, Memory) {
 		t.Errorf("settled: %v", err)
@@ -186,7 +186,7 @@ func TestDebt(t *testing.T) {
 	d.Release(c.b, 20)
 	c.none(d.Settle(c.b)) // the other 30
 	c.want("settled", 90, 90, 90)
-	d.Take(c.b, 20)
+	d.DrawOrOwe(c.b, 20)
 	d.Release(c.b, 60)
 	c.want("released", 50, 50, 90)
 	c.none(d.Settle(c.b))

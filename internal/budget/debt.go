@@ -7,8 +7,8 @@ import "sync/atomic"
 // refusal can be dealt with. The zero value owes nothing. All methods are given the same lender.
 type Debt struct{ bytes atomic.Int64 }
 
-// Take draws bytes that the caller makes next, or owes them.
-func (d *Debt) Take(from Lender, bytes int64) {
+// DrawOrOwe draws bytes that the caller makes next, or owes them.
+func (d *Debt) DrawOrOwe(from Lender, bytes int64) {
 	if from.Draw(bytes) != nil {
 		d.bytes.Add(bytes)
 	}

@@ -167,7 +167,7 @@ func taken[T any](values []T, mem memory.Allocator) *memory.Buffer {
 	if !ok || len(values) == 0 {
 		return nil
 	}
-	return l.take(bytesOf(values))
+	return l.bufferOf(bytesOf(values))
 }
 
 func bytesOf[T any](values []T) []byte {
@@ -241,7 +241,8 @@ func validityBitmap(null []bool, n int, mem memory.Allocator) (*memory.Buffer, i
 		return nil, 0
 	}
 	buf, dst := newBuffer[uint8]((n+7)/8, mem)
-	rows := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(null))), n) // a bool is the byte 0 or 1
+	// a bool is the byte 0 or 1
+	rows := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(null))), n)
 	nulls := 0
 	for b := range dst {
 		var eight [8]byte

@@ -213,9 +213,9 @@ func (l *LargeRow) Free(b []byte) {
 	l.settle()
 }
 
-// take makes the memory of a vector, which begins at b, a buffer of the record; nil if it is not
-// part of l.
-func (l *LargeRow) take(b []byte) *memory.Buffer {
+// bufferOf makes the memory of a vector, which begins at b, a buffer of the record; nil if it is
+// not part of l.
+func (l *LargeRow) bufferOf(b []byte) *memory.Buffer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.live[unsafe.SliceData(b)]

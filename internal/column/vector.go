@@ -39,7 +39,9 @@ type Vector struct {
 	Span   []Span
 	Data   []byte // what Span points into
 
-	Elem   *Vector // what Span points into for a list or map: flat, of type Type.Elem(), without NULLs; nil: no row has elements
+	// what Span points into for a list or map: flat, of type Type.Elem(), without NULLs; nil: no
+	// row has elements
+	Elem   *Vector
 	Counts []int64 // of a map: beside the rows of Elem
 }
 

@@ -8,24 +8,29 @@ import (
 // Case is a query on a file, or on a folder of files, and what a correct
 // engine says. Names are as in the file, not quoted.
 type Case struct {
-	ID          string   `json:"id"`
-	File        string   `json:"file"` // from the corpus's folder
-	Keys        []string `json:"keys"` // none: one group
-	Aggs        []string `json:"aggs"` // such as sum(c): c is all between the first and the last bracket
+	ID   string   `json:"id"`
+	File string   `json:"file"` // from the corpus's folder
+	Keys []string `json:"keys"` // none: one group
+	// such as sum(c): c is all between the first and the last bracket
+	Aggs        []string `json:"aggs"`
 	WhereParts  []Part   `json:"where_parts,omitempty"`
 	Multi       bool     `json:"multi_file,omitempty"`
 	Hive        bool     `json:"hive,omitempty"`
 	UnionByName bool     `json:"union_by_name,omitempty"`
 
-	Expect      string            `json:"expect"`                 // exact, error, error_or_exact, any_but_crash or resource
-	ExpectedCSV string            `json:"expected_csv,omitempty"` // from the corpus's folder; none: no answer is known
-	Mode        string            `json:"mode,omitempty"`         // full, or sample: the CSV has not all groups
-	KeyTypes    []string          `json:"key_types,omitempty"`    // DuckDB's
-	AggTypes    []string          `json:"agg_types,omitempty"`
-	Groups      int               `json:"groups,omitempty"`
-	RowsIn      int64             `json:"rows_in,omitempty"`
-	Totals      map[string]string `json:"totals,omitempty"` // of a sample, by aggregate: its sum over all groups
-	Note        string            `json:"note,omitempty"`
+	// exact, error, error_or_exact, any_but_crash or resource
+	Expect string `json:"expect"`
+	// from the corpus's folder; none: no answer is known
+	ExpectedCSV string `json:"expected_csv,omitempty"`
+	// full, or sample: the CSV has not all groups
+	Mode     string   `json:"mode,omitempty"`
+	KeyTypes []string `json:"key_types,omitempty"` // DuckDB's
+	AggTypes []string `json:"agg_types,omitempty"`
+	Groups   int      `json:"groups,omitempty"`
+	RowsIn   int64    `json:"rows_in,omitempty"`
+	// of a sample, by aggregate: its sum over all groups
+	Totals map[string]string `json:"totals,omitempty"`
+	Note   string            `json:"note,omitempty"`
 }
 
 // Part is a comparison; a row has to meet all of them.

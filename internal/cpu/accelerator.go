@@ -16,15 +16,15 @@ import (
 //	a run        at the end     Returned: rows for which no device came
 //	a merger     it merges      a Resident, or a Pass and EvictedSpans
 //
-// An error of any call ends the run: the groups are closed, and whoever made the accelerator knows
-// whether the input is to be read again (DEVICE-VOID in package gpu). The executor looks into no
-// error.
+// An error of any call ends the run: the groups are closed, and the run that made the accelerator
+// decides whether the input is read again (DEVICE-VOID in package gpu). The executor does not look
+// into errors.
 
 // Accelerator aggregates rows in the workers' stead, word by word (package ega/combine). A run has
 // one only if its states can be combined like that and count their rows, so that it can be told
 // whether all of them come back. All workers use it at once.
 type Accelerator interface {
-	// Pays reports whether a worker should give up its table, in which rows made so many groups,
+	// Pays reports whether a worker should give up its table, in which its rows have made groups,
 	// for the accelerator. It may become true later. It returns at once.
 	Pays(rows, groups int64) bool
 
@@ -62,8 +62,8 @@ type Tile interface {
 type BatchBuilder interface {
 	// Begin waits for memory and begins a batch there. false: the accelerator takes none now.
 	Begin() (bool, error)
-	// Add puts a unit into the batch; rows is how many it has, whatever came of it. An error ends
-	// the run, and the batch is as it was.
+	// Add puts a unit into the batch; rows is how many it has, also if it is not put there. An
+	// error ends the run, and the batch is as it was.
 	Add(unit int) (rows int64, added encoded.Added, err error)
 	// Submit gives the batch, which has rows, to the accelerator.
 	Submit() error
@@ -90,10 +90,12 @@ type Resident interface {
 // Pass aggregates the rows of one bucket at a time, for one merger, whose it is to close: the
 // second pass of EGA (paper 003, section 4.2).
 type Pass interface {
-	Capacity() int64                          // groups that it has room for
-	Begin(skip uint, rows int64) error        // of a bucket of about so many rows, whose hashes share their top skip bits
+	Capacity() int64 // groups that it has room for
+	// of a bucket of about that many rows, whose hashes share their top skip bits
+	Begin(skip uint, rows int64) error
 	Add(rows []uint64) (taken int, err error) // copies rows, until it has no room for more groups
-	End(emit func(rows []uint64) error) error // gives the groups of the rows taken, nearly in order of hash
+	// gives the groups of the rows taken, nearly in order of hash
+	End(emit func(rows []uint64) error) error
 	Close() error
 }
 

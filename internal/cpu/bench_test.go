@@ -29,8 +29,8 @@ func BenchmarkWorker(b *testing.B) {
 	const rows, nbatches = 4096, 64
 	for _, length := range []int{0, 15, 16, 200} { // 0: an integer
 		for _, groups := range []int{1000, 1 << 40} {
-			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
-				name := fmt.Sprintf("key=%d/groups=%d/scatter=%t", length, groups, tile == feedback.NoTiles)
+			for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
+				name := fmt.Sprintf("key=%d/groups=%d/scatter=%t", length, groups, tile == feedback.NoTables)
 				rng := rand.New(rand.NewPCG(1, 2))
 				var in batches
 				for range nbatches {
@@ -49,7 +49,7 @@ func BenchmarkWorker(b *testing.B) {
 	}
 }
 
-func benchWorker(b *testing.B, in batches, tile feedback.TileConfig) {
+func benchWorker(b *testing.B, in batches, tile feedback.TableConfig) {
 	cfg := configOf([]key.Column{{Type: in[0].Cols[0].Type}}, 16, tile, noLimit)
 	pipe := Pipeline{Used: []int{0, 1}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(1)}}
 	for b.Loop() {

@@ -35,7 +35,8 @@ type codes struct {
 	tuple  []uint32 // scratch: tuple of each row
 	wide   bool     // given up
 	rows   int      // that came
-	stale  bool     // groups does not fit the keys: too few rows have come for an array of their tuples
+	// groups does not fit the keys: too few rows have come for an array of their tuples
+	stale bool
 }
 
 // codedKey is how one key is numbered.
@@ -61,7 +62,7 @@ const (
 	// maxTuples bounds the array: 4 MiB are still fewer than the table's
 	// directory for as many groups.
 	maxTuples = 1 << 20
-	// leastTuples is how many an array may have whatever rows have come, and tuplesEach how many
+	// leastTuples is how many an array may have before any row has come, and tuplesEach how many
 	// more for each row: a page of them takes as long to clear as some hundred look-ups by hash
 	// save, and has 256 rows at least.
 	leastTuples = maxCodes
@@ -196,7 +197,7 @@ func (c *codes) clear() bool {
 	return true
 }
 
-// worth reports whether as many rows have come as are worth an array of so many tuples.
+// worth reports whether enough rows have come for an array of that many tuples to pay.
 func (c *codes) worth(tuples int) bool { return tuples <= max(leastTuples, tuplesEach*c.rows) }
 
 // entries is how many tuples the dictionaries of keys make, of those that have one.

@@ -60,10 +60,10 @@ func TestEqualHashes(t *testing.T) {
 			}
 			in = append(in, column.Batch{Rows: n, First: int64(k * n), Cols: cols})
 		}
-		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+		for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 			for _, partitions := range []int{0, 1, 16} {
 				for _, threads := range threadsTried {
-					name := fmt.Sprintf("dict=%t/scatter=%t/partitions=%d/threads=%d", dict, tile == feedback.NoTiles, partitions, threads)
+					name := fmt.Sprintf("dict=%t/scatter=%t/partitions=%d/threads=%d", dict, tile == feedback.NoTables, partitions, threads)
 					t.Run(name, func(t *testing.T) {
 						got := sumsOf(t, config(partitions, tile, noLimit), in, false, threads)
 						if len(got) != len(want) {
@@ -85,7 +85,7 @@ func TestEqualHashes(t *testing.T) {
 func TestFuseStops(t *testing.T) {
 	const n = 20_000
 	a, b := collidingKeys(t, n)
-	cfg := config(0, feedback.NoTiles, noLimit)
+	cfg := config(0, feedback.NoTables, noLimit)
 	e := key.NewEncoder(cfg.Keys, cfg.Intern)
 	e.Encode([]column.Vector{a, b}, n)
 	m := cfg.run().NewMerger(nil)
@@ -156,7 +156,7 @@ func farthest(d *directory, hashOf func(group uint32) uint64) (far int) {
 const farMost = 250
 
 // F10: keys that were made to have one hash lie near the slots where they are looked for, in the
-// tables of workers and in the directories of mergers. They come out in order, whatever the road.
+// tables of workers and in the directories of mergers. They come out in order, in every strategy.
 func TestCrowded(t *testing.T) {
 	const n, batch = 20_000, 1000
 	for _, kind := range []string{"integers", "texts", "long texts"} {
@@ -168,9 +168,9 @@ func TestCrowded(t *testing.T) {
 		}
 		pipe.Used = append(pipe.Used, len(cols))
 		all := column.Batch{Rows: n, Cols: append(cols, column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)})}
-		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+		for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 			for _, limit := range []int64{0, 1 << 20, 4 << 20} {
-				name := fmt.Sprintf("%s/scatter=%t/limit=%d", kind, tile == feedback.NoTiles, limit)
+				name := fmt.Sprintf("%s/scatter=%t/limit=%d", kind, tile == feedback.NoTables, limit)
 				t.Run(name, func(t *testing.T) {
 					cfg := configOf(keys, 0, tile, noLimit)
 					if limit > 0 {
@@ -249,7 +249,7 @@ func TestCrowdedDivided(t *testing.T) {
 			}
 			pipe.Used = append(pipe.Used, len(cols))
 			batch := column.Batch{Rows: n, Cols: append(cols, column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)})}
-			cfg := configOf(keys, 1, feedback.NoTiles, noLimit)
+			cfg := configOf(keys, 1, feedback.NoTables, noLimit)
 			tight(t, cfg, 1<<20, 1)
 			w, err := cfg.run().NewWorker(pipe)
 			if err != nil {
@@ -301,7 +301,7 @@ func TestCrowdedDivided(t *testing.T) {
 // Groups come out the same, in the same order, if their directory is seeded.
 func TestSeeded(t *testing.T) {
 	for _, keys := range []string{"flat", "coded"} {
-		cfg := configOf([]key.Column{{Type: stringType, Intern: keys == "coded"}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
+		cfg := configOf([]key.Column{{Type: stringType, Intern: keys == "coded"}, {Type: int64Type}}, 1, feedback.NoTables, noLimit)
 		in, want := longInput(5, 1000, 2000, keys)
 		g, err := run(t.Context(), cfg, in, false, 2)
 		if err != nil {
@@ -354,7 +354,7 @@ func TestSeeded(t *testing.T) {
 // As many groups as may be loaded have numbers that fit the entries of the directory.
 func TestGroupNumbers(t *testing.T) {
 	for rows := 1000; rows < 100_000; rows += rows / 7 {
-		cfg := config(1, feedback.NoTiles, noLimit)
+		cfg := config(1, feedback.NoTables, noLimit)
 		cfg.Memory.Merge = int64(float64(rows)*float64(cfg.groupBytes())/loadShare) + 1
 		m := cfg.run().NewMerger(nil)
 		m.in.blocks = []sourceBlock{{Block: partition.Block{Rows: 1 << 30}}}
@@ -381,7 +381,7 @@ func (a *asked) Err() error {
 	return a.Context.Err()
 }
 
-// F10: whatever the road of a merge, it looks at the context all the time.
+// F10: in every strategy a merge looks at the context all the time.
 func TestMergeAsks(t *testing.T) {
 	const n, between = 40_000, 8192 // rows
 	a, b := collidingKeys(t, n)
@@ -389,7 +389,7 @@ func TestMergeAsks(t *testing.T) {
 	random := column.Vector{Type: int64Type, Len: n, Int: slices.Clone(a.Int)}
 	for _, second := range []column.Vector{b, random} {
 		for _, limit := range []int64{0, 3 << 20} {
-			cfg := config(1, feedback.NoTiles, noLimit)
+			cfg := config(1, feedback.NoTables, noLimit)
 			if limit > 0 {
 				tight(t, cfg, limit, 1)
 			}

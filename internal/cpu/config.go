@@ -62,12 +62,12 @@ type Config struct {
 	Partitions int   // a power of two; 0: as many as the groups ask for
 	Rows       int64 // rows that all workers are to see; -1: not known
 	AtMost     int64 // groups that there can be; -1: not known
-	Tile       feedback.TileConfig
+	Table      feedback.TableConfig
 	CacheBytes int64 // of partition.Level
 	Memory     Memory
 
-	// Budget is what memory is drawn from. Where it is a budget.Budget, what is reserved (Reserve)
-	// does not count as committed before it is made.
+	// Budget lends the memory. Where it is a budget.Budget, reserved bytes (Reserve) do not count
+	// as committed before their memory is made.
 	Budget budget.Lender
 
 	// LongText is told of texts of some megabytes, each longer than those before. Its error ends
@@ -92,15 +92,15 @@ type Config struct {
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
 
-	// KeepDistinct has the groups of inner runs kept as they are (Groups.Kept), in place of
-	// becoming rows.
+	// KeepDistinct has the groups of inner runs put out as they are (Groups.Inner), in place of
+	// becoming rows of the outer run.
 	KeepDistinct bool
 
-	// First tells that only so many groups are wanted, the first in order of hash; 0: all are.
-	First int
+	// Limit is how many groups are wanted, the first in order of hash; 0: all are.
+	Limit int
 
-	// Top tells that only the groups with the greatest counts are wanted; nil: all are.
-	Top *Top
+	// TopN says that only the groups with the greatest counts are wanted; nil: all are.
+	TopN *TopN
 
 	// PassLeast is how many rows a partition has at least for a device to aggregate it (Pass);
 	// DefaultPassLeast outside of tests.
@@ -109,7 +109,9 @@ type Config struct {
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
 type Memory struct {
-	Worker int64 // the most that a worker may take for groups: table, pages, values; less beside what is reserved
+	// the most that a worker may take for groups: table, pages, values; less beside what is
+	// reserved
+	Worker int64
 	Table  int64 // the most of it that the table may take
 	Pages  int64 // what pages that are being filled may take, over all workers
 	Merge  int64 // the most that a merger may take
@@ -126,7 +128,7 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	return n
 }
 
-// Level is what level 0 knows when so many groups are expected.
+// Level is the facts for the plan of level 0, by the expected number of groups.
 func (c *Config) Level(groups float64) partition.Level {
 	return partition.Level{
 		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),

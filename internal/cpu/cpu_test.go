@@ -106,26 +106,26 @@ func coded(v column.Vector) column.Vector {
 }
 
 // config is a run of sum by two integers.
-func config(partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
+func config(partitions int, tile feedback.TableConfig, from budget.Lender) *setup {
 	return configOf([]key.Column{{Type: int64Type}, {Type: int64Type}}, partitions, tile, from)
 }
 
 // configOf is a run of sum by the keys.
-func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
+func configOf(keys []key.Column, partitions int, tile feedback.TableConfig, from budget.Lender) *setup {
 	return configIn(key.NewLayout(keys), partitions, tile, from)
 }
 
 // bareConfig is config, but rows have no hash (HASH-OMITTED).
-func bareConfig(partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
+func bareConfig(partitions int, tile feedback.TableConfig, from budget.Lender) *setup {
 	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
 	l.OmitHash()
 	return configIn(l, partitions, tile, from)
 }
 
 // configsTried is config by what rows begin with.
-var configsTried = map[string]func(int, feedback.TileConfig, budget.Lender) *setup{"hash": config, "key": bareConfig}
+var configsTried = map[string]func(int, feedback.TableConfig, budget.Lender) *setup{"hash": config, "key": bareConfig}
 
-func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
+func configIn(l *key.Layout, partitions int, tile feedback.TableConfig, from budget.Lender) *setup {
 	sum, _, err := agg.Resolve("sum", []column.Type{int64Type}, nil)
 	if err != nil {
 		panic(err)
@@ -134,7 +134,7 @@ func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, from budg
 	return &setup{Config: &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from),
 		Stride:     Stride(l, states),
-		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Tile: tile, Budget: from,
+		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Table: tile, Budget: from,
 	}}
 }
 
@@ -160,27 +160,27 @@ func pipeline(filter bool) Pipeline {
 	return p
 }
 
-// Every road gives the same sums, each group once, in order of hash: coded
+// Every strategy gives the same sums, each group once, in order of hash: coded
 // and plain keys, tables that grow, tables that are flushed when they are full
 // and forced partitioning, one and several workers.
-func TestRoads(t *testing.T) {
-	roads := map[string]feedback.TileConfig{
+func TestStrategies(t *testing.T) {
+	strategies := map[string]feedback.TableConfig{
 		"table":   {MinRows: 1 << 62},
 		"cached":  {MinReduction: math.Inf(1), CacheBytes: 64 << 10},
-		"scatter": feedback.NoTiles,
+		"scatter": feedback.NoTables,
 	}
 	for _, groups := range []int{1, 50, 5000, 200_000} {
 		for _, keys := range []string{"flat", "coded", "mixed"} {
 			for _, filter := range []bool{false, true} {
 				in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, keys, filter)
-				for road, tile := range roads {
+				for strategy, table := range strategies {
 					for _, partitions := range []int{0, 1, 2, 256} {
 						for _, threads := range threadsTried {
 							for form, configOf := range configsTried {
 								name := fmt.Sprintf("groups=%d/keys=%s/filter=%t/%s/partitions=%d/threads=%d/rows=%s",
-									groups, keys, filter, road, partitions, threads, form)
+									groups, keys, filter, strategy, partitions, threads, form)
 								t.Run(name, func(t *testing.T) {
-									checkSums(t, configOf(partitions, tile, noLimit), in, filter, threads, want)
+									checkSums(t, configOf(partitions, table, noLimit), in, filter, threads, want)
 								})
 							}
 						}
@@ -268,7 +268,7 @@ func closed(t *testing.T, g *Groups) {
 // and what is taken is given back.
 func TestBudget(t *testing.T) {
 	refused := budgettest.Refused()
-	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+	for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 		for n := 0; ; n++ {
 			requests, held := 0, int64(0)
 			cfg := config(4, tile, budgettest.Lender(func(bytes int64) error {
@@ -320,7 +320,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 100, 10, "flat", false)
-	if _, err := run(ctx, config(4, feedback.DefaultTileConfig, noLimit), in, false, 2); !errors.Is(err, context.Canceled) {
+	if _, err := run(ctx, config(4, feedback.DefaultTableConfig, noLimit), in, false, 2); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
 }

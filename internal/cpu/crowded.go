@@ -10,8 +10,8 @@ import (
 // This file is what keeps keys that were made to have the same hash, or hashes
 // that begin alike, from making the time quadratic (F10).
 //
-// CROWDED: look-ups in a directory pass a number of slots for each row, however
-// keys were chosen. When they have passed more, groups are placed anew, by a
+// CROWDED: look-ups in a directory probe a limited number of slots for each row,
+// for any keys. When they have probed more, groups are placed anew, by a
 // seeded hash of their keys, which nobody knows: key.Layout.Secret. From then on
 // the order of slots is not that of hashes. A table does without that; a merger
 // sorts its groups before it emits them. Its directory need not have a slot for
@@ -19,27 +19,27 @@ import (
 // sorts rows on disk (sorted.go): dividing them by hash might not part them.
 
 const (
-	// passEach is how many slots may be passed for a row, over many of them. In a
-	// directory that is half full a new key passes 1.5 by Knuth's formula, 7.5 in one that
+	// probeEach is how many slots may be probed for a row, over many of them. In a
+	// directory that is half full a new key probes 1.5 by Knuth's formula, 7.5 in one that
 	// is three quarters full; some keys come often and lie far from home.
-	passEach = 32
-	// passFree is how many may be passed beside that: rows may be few.
-	passFree = 1 << 14
+	probeEach = 32
+	// probeFree is how many may be probed beside that: rows may be few.
+	probeFree = 1 << 14
 )
 
-// allow lets look-ups of so many rows begin: those of a batch, a page or a block.
+// allow begins the look-ups of some rows: those of a batch, a page or a block.
 func (d *directory) allow(rows int) {
 	if !d.crowded() {
-		d.left = passEach*rows + passFree
+		d.left = probeEach*rows + probeFree
 	}
 }
 
-// pass counts the slots from the home slot of a hash to s.
-func (d *directory) pass(hash, s uint64) {
+// probed counts the slots from the home slot of a hash to s.
+func (d *directory) probed(hash, s uint64) {
 	d.left -= int((s - d.home(hash)) & uint64(len(d.slots)-1))
 }
 
-// crowded reports whether more slots were passed than are allowed.
+// crowded reports whether more slots were probed than are allowed.
 func (d *directory) crowded() bool { return d.left < 0 && !d.seeded }
 
 // seed places all groups anew; secret is the seeded hash of one. It needs no second directory: a
@@ -121,13 +121,13 @@ func (m *Merger) emitSorted(ctx context.Context) error {
 	return nil
 }
 
-// gather copies rows to the emitter's tile. In a loop without decisions the processor waits for
+// gather copies rows to the emitter's rows. In a loop without decisions the processor waits for
 // several of them at a time.
 func (m *Merger) gather(rows []ranked) []uint64 {
 	stride := m.cfg.Stride
-	m.out.tile = slices.Grow(m.out.tile[:0], len(rows)*stride)[:len(rows)*stride]
+	m.out.rows = slices.Grow(m.out.rows[:0], len(rows)*stride)[:len(rows)*stride]
 	for i, r := range rows {
-		copyRow(m.out.tile[i*stride:(i+1)*stride], m.row(r.row))
+		copyRow(m.out.rows[i*stride:(i+1)*stride], m.row(r.row))
 	}
-	return m.out.tile
+	return m.out.rows
 }

@@ -8,8 +8,8 @@ import "slices"
 // looked at, and where they crowd all are merged here.
 
 const (
-	// sampleEach: one of so many rows is looked at, but sampleLeast at least, and sampleMost at
-	// most.
+	// sampleEach: a sample is one of sampleEach rows, but sampleLeast rows at least, and sampleMost
+	// at most.
 	sampleEach  = 64
 	sampleLeast = 256
 	sampleMost  = 16 << 10
@@ -29,10 +29,10 @@ type sample struct {
 	keys    []uint64
 	cfg     *Config
 	skip    uint // top bits that all hashes share
-	each, n int  // of so many rows one is looked at; rows until the next
+	each, n int  // one of `each` rows is in the sample; rows until the next
 }
 
-// begin begins with a sample of so many rows, whose hashes share their top skip bits.
+// begin begins a sample of that many rows, whose hashes share their top skip bits.
 func (s *sample) begin(cfg *Config, skip uint, rows int) {
 	*s = sample{keys: s.keys[:0], cfg: cfg, skip: skip, each: max(min(sampleEach, rows/sampleLeast), rows/sampleMost, 1)}
 }

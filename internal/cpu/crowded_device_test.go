@@ -25,7 +25,7 @@ func TestCrowdedStayHere(t *testing.T) {
 		crowds := &second.Int[0] == &b.Int[0]
 		for _, rows := range []string{"in pages", "kept", "on disk"} {
 			t.Run(fmt.Sprintf("crowds=%t/%s", crowds, rows), func(t *testing.T) {
-				cfg := config(1, feedback.NoTiles, noLimit)
+				cfg := config(1, feedback.NoTables, noLimit)
 				if rows == "on disk" {
 					tight(t, cfg, 4<<20, 1)
 				}
@@ -44,7 +44,7 @@ func TestCrowdedStayHere(t *testing.T) {
 					k := &fakeEvicted{cfg: cfg, pass: pass}
 					k.keep(t, &g)
 					m.sources = g.Buckets
-					m.UseEvicted(k.take)
+					m.UseEvicted(k.handOut)
 				}
 				m.Accelerate(nil, pass)
 				groups := 0
@@ -109,7 +109,7 @@ func TestSample(t *testing.T) {
 		{"a part of the range", 1 << 20, func(int) uint64 { return rand.Uint64() >> 2 }, 1},
 	} {
 		for _, rows := range []int{300, 5000, 100_000} {
-			cfg := config(1, feedback.NoTiles, noLimit)
+			cfg := config(1, feedback.NoTables, noLimit)
 			hashes := map[int]uint64{}
 			s := sample{}
 			s.begin(cfg.Config, 0, rows)

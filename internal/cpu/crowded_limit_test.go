@@ -59,9 +59,9 @@ func TestCrowdedGrows(t *testing.T) {
 	}
 }
 
-func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
+func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TableConfig, budget.Lender) *setup) {
 	const n, times, memory = 16_000, 12, 256 << 10
-	cfg := configOf(1, feedback.NoTiles, noLimit)
+	cfg := configOf(1, feedback.NoTables, noLimit)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +100,9 @@ func TestCrowdedIndex(t *testing.T) {
 	}
 }
 
-func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
+func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TableConfig, budget.Lender) *setup) {
 	const n, memory = 16 << 10, 180_000
-	cfg := configOf(1, feedback.NoTiles, noLimit)
+	cfg := configOf(1, feedback.NoTables, noLimit)
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -136,9 +136,9 @@ func TestSeededParts(t *testing.T) {
 	}
 }
 
-func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
+func checkSeededParts(t *testing.T, configOf func(int, feedback.TableConfig, budget.Lender) *setup) {
 	const n, times, bits = 40_000, 2, 6
-	cfg := configOf(1, feedback.NoTiles, noLimit)
+	cfg := configOf(1, feedback.NoTables, noLimit)
 	tight(t, cfg, 1<<20, 1)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
@@ -184,9 +184,9 @@ func TestCrowdedEstimate(t *testing.T) {
 	}
 }
 
-func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
+func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TableConfig, budget.Lender) *setup) {
 	const n, times = 20_000, 8
-	tile := feedback.DefaultTileConfig
+	tile := feedback.DefaultTableConfig
 	tile.MinRows, tile.MinReduction = n, 100 // no table is kept
 	cfg := configOf(0, tile, noLimit)
 	cfg.Rows = n * times
@@ -215,7 +215,7 @@ func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, 
 func TestCrowdedRest(t *testing.T) {
 	for n, turns := range map[int]int{19_000: 1, 24_000: 2} {
 		for form, configOf := range configsTried {
-			t.Run(fmt.Sprintf("groups=%d/rows=%s", n, form), func(t *testing.T) { crowdedRest(t, configOf(1, feedback.NoTiles, noLimit), n, turns) })
+			t.Run(fmt.Sprintf("groups=%d/rows=%s", n, form), func(t *testing.T) { crowdedRest(t, configOf(1, feedback.NoTables, noLimit), n, turns) })
 		}
 	}
 }

@@ -34,13 +34,13 @@ func (m *Merger) restRuns(ctx context.Context) (runs []sortedRun, err error) {
 		return runs, err
 	}
 	m.in.seeded, m.in.shared, m.in.blocks = true, 0, rest
-	road := m.sortRuns
+	strategy := m.sortRuns
 	if err := m.load(ctx); refused(err) {
-		road = m.makeRuns // which ends: there are fewer rows than before
+		strategy = m.makeRuns // which ends: there are fewer rows than before
 	} else if err != nil {
 		return runs, err
 	}
-	some, err := road(ctx)
+	some, err := strategy(ctx)
 	return append(runs, some...), err
 }
 

@@ -14,9 +14,10 @@ type directory struct {
 	skip      uint // top bits that all hashes share
 	groupBits uint // of an entry; the others are the tag
 	seeded    bool // hashes are key.Layout.Secret
-	left      int  // slots that may yet be passed
+	left      int  // slots that may yet be probed
 
-	touched uint32 // what was read of slots before groups are placed, which else the compiler may leave out
+	// what was read of slots before groups are placed, which else the compiler may leave out
+	touched uint32
 }
 
 const minDirBits = 10
@@ -71,7 +72,7 @@ func (d *directory) capacity() int { return capacityOf(len(d.slots)) }
 // largeDir is from how many slots on a directory lies in no cache.
 const largeDir = 1 << 18
 
-// capacityOf is how many groups a table has at most in so many slots: half of them, or three
+// capacityOf is the most groups of a table with that many slots: half of them, or three
 // quarters where looking one up waits for memory, and those beside it cost little more.
 func capacityOf(slots int) int {
 	if slots >= largeDir {

@@ -38,11 +38,15 @@ import (
 
 // Distinct is a part of the aggregates that takes each different value once.
 type Distinct struct {
-	Part   int     // of the outer States
-	Config *Config // of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the outer Arenas and Intern
-	Arg    int     // the value's number among the arguments
-	Values bool    // the part needs the values; else it counts them
-	Shared int64   // bytes that the sets which all workers share may take, beside the memory of Config; 0: there are none
+	Part int // of the outer States
+	// of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the
+	// outer Arenas and Intern
+	Config *Config
+	Arg    int  // the value's number among the arguments
+	Values bool // the part needs the values; else it counts them
+	// bytes that the sets which all workers share may take, beside the memory of Config; 0: there
+	// are none
+	Shared int64
 
 	// Sets is the keys of shared sets: by number of the grouping set, or one. Layouts that MayShare
 	// refuses have none.
@@ -173,7 +177,7 @@ func (w *Worker) addSets(n int) error {
 		if err := w.unpair(s); err != nil { // the rows have met no table
 			return err
 		}
-		s.worker.comes = w.passing()
+		s.worker.comes = w.selectivity()
 		if err := s.add(w.keys, n, w.read); err != nil {
 			return err
 		}
@@ -224,7 +228,7 @@ func nullRows(rows []int32, null []bool, want bool) []int32 {
 	return rows
 }
 
-// add adds the rows whose value is not NULL. The outer worker has read so many rows.
+// add adds the rows whose value is not NULL. The outer worker has read `read` rows so far.
 func (s *set) add(keys []column.Vector, n int, read int64) error {
 	b := &s.batch
 	b.Rows = n

@@ -18,10 +18,10 @@ var errDirectoryFull = &budget.Error{Why: "the groups of a partition do not fit 
 // their partition is divided; the rest is for the buckets they go to.
 const loadShare = 0.75
 
-// divide is the road of a partition whose groups do not fit in memory: those
-// merged so far and the rows not loaded yet are placed in buckets by hash
-// bits that all of them do not share, which go to disk and are merged one
-// after the other.
+// divide is the strategy for a partition whose groups do not fit in memory:
+// the groups merged so far and the rows not loaded yet are placed in buckets
+// by hash bits that all of them do not share, which go to disk and are merged
+// one after the other.
 //
 // It ends: rows of a bucket share more bits than those of the partition, and
 // where they share all 64, or have crowded, mergeSorted takes over.
@@ -196,9 +196,9 @@ func (m *Merger) groupMemory() budget.Lender {
 	return budget.Checked(m.cfg.Budget, func(bytes int64) error { return m.share(bytes, loadShare) })
 }
 
-// bucketMemory is what buckets that a partition is divided into are drawn from. The first
-// pages are given whatever the merger holds: with them it can get rid of it
-// (EXIT-OPEN).
+// bucketMemory lends the memory of the buckets that a partition is divided into.
+// The first pages are never refused, however much the merger holds: with them it
+// can write its rows to disk (EXIT-OPEN).
 func (m *Merger) bucketMemory() budget.Lender {
 	return budget.Checked(m.cfg.Budget, func(bytes int64) error {
 		if m.sub == nil || m.sub.pool.Bytes() == 0 {

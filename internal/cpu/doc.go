@@ -6,8 +6,6 @@
 //	row        one group: [hash | key words | state words], stride words; without the
 //	           hash if that is soon made of the key (package key: HASH-OMITTED)
 //	table      the groups of one worker, found by key (table.go)
-//	tile       rows made from the rows of one batch without looking for
-//	           equal keys: each a group of its own
 //	bucket     the rows of one partition that one worker has placed
 //	           (package partition)
 //	partition  the groups whose hashes begin with the same bits
@@ -22,12 +20,12 @@
 //     are coded (codes.go), else by hash in its table. Its state words are
 //     updated one aggregate at a time.
 //  2. When the counts say that a table which grows would not reduce the rows
-//     enough (feedback.DecideTile), the worker empties it into buckets and keeps
+//     enough (feedback.DecideTable), the worker empties it into buckets and keeps
 //     a table of the cache's size from then on, which it empties whenever it is
 //     full; and when that saves too little as well (feedback.DecideCached), it
-//     places tiles directly. Nothing is lost by deciding wrongly:
-//     every road ends in rows with mergeable states. If there is an accelerator
-//     (accelerator.go), tiles are written into its memory in place of buckets (offload.go), or
+//     places a row for each row of a batch directly. Nothing is lost by deciding wrongly:
+//     every strategy ends in rows with mergeable states. If there is an accelerator
+//     (accelerator.go), rows are written into its memory in place of buckets (offload.go), or
 //     units as they lie in their files (encoded.go), and what it has no room for may lie in pinned
 //     memory beside the buckets (evicted.go).
 //  3. When the input is at its end tables that have grown stay where they are, as rows that buckets
@@ -47,8 +45,8 @@
 // # Who owns what
 //
 // [Config] says what is grouped and how, and is never changed. [Run] is what workers and mergers of
-// one reading share, and all that changes while they work. The package knows no device: what it
-// leaves to one goes by way of an [Accelerator].
+// one reading share, with all that changes while they work. The package knows no device: rows for
+// devices go through an [Accelerator].
 //
 // # When memory is refused
 //

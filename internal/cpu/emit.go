@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// This file is how merged groups come out in order: their rows are copied, end
-// to end and nearly in order, to a tile, and put in order there. What makes
-// results of them walks them once for each column, and a copy costs less than
-// as many walks over rows that lie anywhere.
+// This file puts merged groups in order: their rows are copied, end to end and
+// nearly in order, to the emitter's memory, and put in order there. Making
+// results of them walks over them once for each column, and a copy costs less
+// than as many walks over rows that lie anywhere.
 
 const (
 	// emitRows is how many groups are emitted at a time: large enough to pay
@@ -27,7 +27,7 @@ const (
 
 // emitter is groups to be emitted, many at a time.
 type emitter struct {
-	tile    []uint64 // rows of groups in order
+	rows    []uint64 // rows of groups in order
 	hashes  []uint64 // theirs, while they are put in order here
 	most    int      // rows that are emitted at a time
 	numbers []uint32 // of the groups of a block of slots
@@ -81,7 +81,7 @@ func newEmitter(cfg *Config) emitter {
 }
 
 // begin begins with the groups of a partition.
-func (e *emitter) begin() { e.tile, e.hashes, e.wrapped = e.tile[:0], e.hashes[:0], e.wrapped[:0] }
+func (e *emitter) begin() { e.rows, e.hashes, e.wrapped = e.rows[:0], e.hashes[:0], e.wrapped[:0] }
 
 // collect emits the groups in order of hash. Those of a run of occupied slots
 // are in order but for a few, the runs being in order already (see table), and
@@ -138,25 +138,25 @@ func (m *Merger) insertSlots(slots []uint32) {
 	}
 	n = len(numbers)
 	stride := m.cfg.Stride
-	from := len(m.out.tile)
-	m.out.tile = slices.Grow(m.out.tile, n*stride)[:from+n*stride]
+	from := len(m.out.rows)
+	m.out.rows = slices.Grow(m.out.rows, n*stride)[:from+n*stride]
 	for i, g := range numbers {
-		copyRow(m.out.tile[from+i*stride:from+(i+1)*stride], m.row(g))
+		copyRow(m.out.rows[from+i*stride:from+(i+1)*stride], m.row(g))
 	}
 	m.order(from)
 }
 
 // insert puts a row in its place among those so far.
 func (m *Merger) insert(row []uint64) {
-	from := len(m.out.tile)
-	m.out.tile = append(m.out.tile, row...)
+	from := len(m.out.rows)
+	m.out.rows = append(m.out.rows, row...)
 	m.order(from)
 }
 
-// order puts the rows of the tile behind its first from words in their places; those before
+// order puts the rows of the emitter behind its first from words in their places; those before
 // are in order, and the others nearly.
 func (m *Merger) order(from int) {
-	stride, rows := m.cfg.Stride, m.out.tile
+	stride, rows := m.cfg.Stride, m.out.rows
 	first, n := from/stride, len(rows)/stride
 	m.out.hashes = slices.Grow(m.out.hashes[:first], n-first)[:n]
 	hashes := m.out.hashes
@@ -193,15 +193,15 @@ func (m *Merger) compare(a, b []uint64) int {
 // settle says that no group is to come before those so far: it emits them, but
 // for the last ones that are fewer than are emitted at a time.
 func (m *Merger) settle() error {
-	rows, most := m.out.tile, m.out.most*m.cfg.Stride
+	rows, most := m.out.rows, m.out.most*m.cfg.Stride
 	for len(rows) >= most {
 		if err := m.out.emit(rows[:most]); err != nil {
 			return err
 		}
 		rows = rows[most:]
 	}
-	if gone := len(m.out.tile) - len(rows); gone > 0 {
-		m.out.tile = m.out.tile[:copy(m.out.tile, rows)]
+	if gone := len(m.out.rows) - len(rows); gone > 0 {
+		m.out.rows = m.out.rows[:copy(m.out.rows, rows)]
 		if n := gone / m.cfg.Stride; n <= len(m.out.hashes) {
 			m.out.hashes = m.out.hashes[:copy(m.out.hashes, m.out.hashes[n:])]
 		}
@@ -214,10 +214,10 @@ func (m *Merger) emitRest() error {
 	for _, g := range m.out.wrapped {
 		m.insert(m.row(g))
 	}
-	if err := m.settle(); err != nil || len(m.out.tile) == 0 {
+	if err := m.settle(); err != nil || len(m.out.rows) == 0 {
 		return err
 	}
-	return m.out.emit(m.out.tile)
+	return m.out.emit(m.out.rows)
 }
 
 // emitNearly emits rows that come behind those so far, and are in order of hash
@@ -229,10 +229,10 @@ func (m *Merger) emitNearly(rows []uint64) error {
 		return m.emitOrdered(rows)
 	}
 	for words := m.out.sorter.words; len(words) > 0; {
-		from := len(m.out.tile)
+		from := len(m.out.rows)
 		n := min(len(words), m.out.most-from/stride)
-		m.out.tile = slices.Grow(m.out.tile, n*stride)[:from+n*stride]
-		m.out.sorter.gather(m.out.tile[from:], rows, words[:n], stride)
+		m.out.rows = slices.Grow(m.out.rows, n*stride)[:from+n*stride]
+		m.out.sorter.gather(m.out.rows[from:], rows, words[:n], stride)
 		if err := m.settle(); err != nil {
 			return err
 		}
@@ -244,11 +244,11 @@ func (m *Merger) emitNearly(rows []uint64) error {
 // emitOrdered emits rows that are in order, and come behind those so far, from
 // where they are, as many at a time as make the fewest batches, all much the same.
 func (m *Merger) emitOrdered(rows []uint64) error {
-	if len(m.out.tile) > 0 {
-		if err := m.out.emit(m.out.tile); err != nil {
+	if len(m.out.rows) > 0 {
+		if err := m.out.emit(m.out.rows); err != nil {
 			return err
 		}
-		m.out.tile = m.out.tile[:0]
+		m.out.rows = m.out.rows[:0]
 	}
 	n := len(rows) / m.cfg.Stride
 	batches := (n + m.out.most - 1) / m.out.most

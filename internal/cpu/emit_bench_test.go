@@ -135,7 +135,7 @@ const callsOfMany = 2
 
 // manyGroups is groups of one row each, in order of hash.
 func manyGroups(b *testing.B, groups int) (*setup, [][]uint64) {
-	cfg := configOf(keysOfMany, 1, feedback.NoTiles, noLimit)
+	cfg := configOf(keysOfMany, 1, feedback.NoTables, noLimit)
 	cfg.States = agg.Compile([]agg.Call{
 		{Func: funcOf(b, "sum", doubleType), Args: []int{0}, Types: []column.Type{doubleType}}, {Func: funcOf(b, "count")},
 	}, 1+cfg.Keys.Words, agg.Options{MaxRows: int64(groups), Device: true})

@@ -14,8 +14,8 @@ import (
 // each: the top bits of its hash, and its number in the low bits.
 //
 // Words are distributed to slots, by where they lie between the least and the
-// greatest: to about one slot each, since hashes lie evenly. What is left, the
-// order within a slot, is made by insertion. That takes few steps also where most
+// greatest: to about one slot each, since hashes lie evenly. The words of
+// one slot are put in order by insertion. That takes few steps also where most
 // words are in one slot, as long as the rows have come nearly in order.
 type sorter struct {
 	words, spare []uint64 // by row

@@ -41,7 +41,7 @@ func TestEmitResident(t *testing.T) {
 // checkResident emits groups in pieces of so many rows, or more where rows of one hash would be
 // divided.
 func checkResident(t *testing.T, rng *rand.Rand, hash func() uint64, groups, most, piece int) {
-	cfg := config(1, feedback.NoTiles, noLimit)
+	cfg := config(1, feedback.NoTables, noLimit)
 	m := cfg.run().NewMerger([]*partition.Buckets{emptyBuckets(cfg)})
 	m.out.most = most
 	var want [][]uint64

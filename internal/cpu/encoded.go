@@ -49,11 +49,11 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 }
 
 const (
-	// leastPassing is the part of the rows that has to pass a filter for a device to decode them
-	// all. Where fewer do, workers read the other columns for those alone. On an H200 with 16
+	// leastSelectivity is the part of the rows that has to pass a filter for a device to decode
+	// them all. Where fewer do, workers read the other columns for those alone. On an H200 with 16
 	// threads a device was as fast either way with 1 in 2 to 1 in 3 of them, took twice the time
 	// with 1 in 8 (docs/decisions/0020).
-	leastPassing = .25
+	leastSelectivity = .25
 	// sampleRows is how many rows tell.
 	sampleRows = 16 << 10
 )
@@ -64,7 +64,7 @@ func (w *Worker) packs(r Reader, unit int) (bool, error) {
 	case w.builder == nil:
 		return false, nil
 	case w.phase == phaseScatter:
-	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.read, 1): // its own group is one row more
+	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.read, 1): // its group is one more row
 	default:
 		return false, nil
 	}
@@ -104,7 +104,7 @@ func (w *Worker) sample(r Reader, unit int) error {
 			passed += len(left)
 		}
 	}
-	if rows == 0 || float64(passed) < leastPassing*float64(rows) {
+	if rows == 0 || float64(passed) < leastSelectivity*float64(rows) {
 		w.builder = nil
 	}
 	return nil
@@ -177,6 +177,6 @@ func (w *Worker) readDeclined(ctx context.Context, r Reader) error {
 	}
 }
 
-// Unsent notes that so many rows of a batch do not meet the accelerator's groups after all: the
+// Unsent notes that some rows of a batch do not meet the accelerator's groups after all: the
 // batch is declined, or they do not pass the filter.
 func (r *Run) Unsent(rows int) { r.sent.Add(-int64(rows)) }

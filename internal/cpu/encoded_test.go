@@ -127,7 +127,7 @@ func (u *unitDevice) make(units []int) []uint64 {
 	device := &fakeDevice{stride: u.cfg.Stride, tileRows: 10_000}
 	cfg := &setup{accelerator: device, Config: &Config{
 		Keys: u.cfg.Keys, Intern: u.cfg.Intern, States: u.cfg.States, Arenas: u.cfg.Arenas, Stride: u.cfg.Stride,
-		Rows: -1, AtMost: -1, Tile: feedback.NoTiles, Budget: noLimit,
+		Rows: -1, AtMost: -1, Table: feedback.NoTables, Budget: noLimit,
 	}}
 	w, err := cfg.run().NewWorker(pipeline(false))
 	for _, unit := range units {
@@ -212,7 +212,7 @@ func TestEncoded(t *testing.T) {
 			for _, threads := range []int{1, 3} {
 				for _, most := range []int{0, 1} {
 					t.Run(fmt.Sprintf("%s/refusals=%d/threads=%d/tiles=%d", test.name, refusals, threads, most), func(t *testing.T) {
-						cfg := config(0, feedback.DefaultTileConfig, noLimit)
+						cfg := config(0, feedback.DefaultTableConfig, noLimit)
 						d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals, most: most, must: true}
 						d.units.declines, cfg.accelerator = test.declines, d
 						in, want := data(rand.New(rand.NewPCG(7, 1)), 9, 900, 5000, "mixed", false)
@@ -257,7 +257,7 @@ func TestEncodedAfterTable(t *testing.T) {
 	} {
 		for _, threads := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s/threads=%d", test.name, threads), func(t *testing.T) {
-				tile := feedback.DefaultTileConfig
+				tile := feedback.DefaultTableConfig
 				tile.MinRows = test.minRows
 				cfg := config(0, tile, noLimit)
 				d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, must: true, asks: true}
@@ -295,7 +295,7 @@ func checkSumsOf(t *testing.T, got, want map[[2]int64]int64) {
 // A unit that cannot be read ends the run, whoever is packing then, and the tiles are given back.
 func TestEncodedFails(t *testing.T) {
 	for failAt := range 9 {
-		cfg := config(0, feedback.DefaultTileConfig, noLimit)
+		cfg := config(0, feedback.DefaultTableConfig, noLimit)
 		d := &fakeDevice{stride: cfg.Stride, tileRows: 1000}
 		cfg.accelerator = d
 		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 100, 500, "flat", false)

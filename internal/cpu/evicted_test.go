@@ -30,7 +30,7 @@ type fakeSpan struct {
 	gone bool
 }
 
-func (k *fakeEvicted) take(p merge.Range, bits uint) (list []EvictedSpan) {
+func (k *fakeEvicted) handOut(p merge.Range, bits uint) (list []EvictedSpan) {
 	if 1<<bits != len(k.rows) {
 		panic("another number of partitions")
 	}
@@ -105,7 +105,7 @@ func (k *fakeEvicted) keep(t *testing.T, g *Groups) {
 func TestEvicted(t *testing.T) {
 	for _, capacity := range []int{0, 1, 18, 1000} {
 		t.Run(fmt.Sprint("capacity=", capacity), func(t *testing.T) {
-			cfg := config(16, feedback.NoTiles, noLimit)
+			cfg := config(16, feedback.NoTables, noLimit)
 			in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
 			g, err := run(t.Context(), cfg, in, false, 3)
 			if err != nil {
@@ -114,7 +114,7 @@ func TestEvicted(t *testing.T) {
 			k := &fakeEvicted{cfg: cfg}
 			k.keep(t, &g)
 			m := cfg.run().NewMerger(g.Buckets)
-			m.UseEvicted(k.take)
+			m.UseEvicted(k.handOut)
 			if capacity > 0 {
 				k.pass = &fakePass{cfg: cfg, capacity: capacity}
 				m.Accelerate(nil, k.pass)
@@ -134,7 +134,7 @@ func TestEvicted(t *testing.T) {
 // read are not released.
 func TestEvictedFails(t *testing.T) {
 	for _, fails := range []string{"Load", "Rest", "Release"} {
-		cfg := config(16, feedback.NoTiles, noLimit)
+		cfg := config(16, feedback.NoTables, noLimit)
 		in, _ := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
 		g, err := run(t.Context(), cfg, in, false, 2)
 		if err != nil {
@@ -143,7 +143,7 @@ func TestEvictedFails(t *testing.T) {
 		k := &fakeEvicted{cfg: cfg, fails: fails}
 		k.keep(t, &g)
 		m := cfg.run().NewMerger(g.Buckets)
-		m.UseEvicted(k.take)
+		m.UseEvicted(k.handOut)
 		if fails == "Load" {
 			k.pass = &fakePass{cfg: cfg, capacity: 1000}
 			m.Accelerate(nil, k.pass)

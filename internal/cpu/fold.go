@@ -81,15 +81,15 @@ func (r *Run) fold(ctx context.Context, n int, workers []*Worker) (Folded, error
 	return Folded{shared.Groups + f.folded.Load(), len(g.Sizes()), g.Partitioned}, g.Close()
 }
 
-// Kept is the groups of an inner run, for who merges them as they are.
-type Kept struct {
+// InnerGroups is the groups of an inner run, to be merged as they are.
+type InnerGroups struct {
 	Run    *Run
 	Config *Config
 	Groups Groups
 }
 
 // keepAll completes all inner runs.
-func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, kept []Kept, err error) {
+func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, groups []InnerGroups, err error) {
 	if len(r.inner) > 0 && in.ReadAll != nil {
 		in.ReadAll()
 	}
@@ -100,15 +100,15 @@ func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, kept []Kept
 		}
 		g, err := d.run.finish(inner)
 		if err != nil {
-			return nil, kept, err
+			return nil, groups, err
 		}
 		for _, w := range workers {
 			w.sets.of[n].worker = nil // its rows are those of g
 		}
-		kept = append(kept, Kept{d.run, d.Config, g})
+		groups = append(groups, InnerGroups{d.run, d.Config, g})
 		folded = append(folded, Folded{int64(g.Estimate), len(g.Sizes()), g.Partitioned})
 	}
-	return folded, kept, nil
+	return folded, groups, nil
 }
 
 // folding is the folding of one inner run.
@@ -150,7 +150,7 @@ func (f *folding) work(ctx context.Context, w *Worker) (err error) {
 	}
 }
 
-// Count is Merge for who wants to know how many groups there are, and nothing else of them.
+// Count is Merge for a caller that needs only the number of groups.
 func (m *Merger) Count(ctx context.Context, p merge.Range) (groups int64, err error) {
 	m.counts, m.counted = true, 0
 	defer func() { m.counts = false }()
@@ -212,7 +212,7 @@ func AllColumns(n int) []int {
 	return all
 }
 
-// decodeSome decodes the fields of keys, which are so many columns: those of them that there are.
+// decodeSome decodes field i of the keys into column columns[i] of cols, if there is one.
 func decodeSome(d *key.Decoder, columns []int, rows []uint64, cols []column.Vector) {
 	d.Begin(rows)
 	for i, c := range columns {
@@ -222,8 +222,8 @@ func decodeSome(d *key.Decoder, columns []int, rows []uint64, cols []column.Vect
 	}
 }
 
-// turn has the worker take rows of another part of the aggregates: so many keys, then the value if
-// it is needed.
+// turn has the worker read rows of another part of the aggregates: keys are the first columns, and
+// the value follows if it is needed.
 func (w *Worker) turn(d *Distinct, keys int) {
 	w.states = w.cfg.States.Part(d.Part)
 	w.states.Init(w.template)
@@ -233,7 +233,7 @@ func (w *Worker) turn(d *Distinct, keys int) {
 		w.pipe.Args[d.Arg] = batchColumn(keys)
 	}
 	w.part = d.Part
-	w.read, w.passed = 0, 0 // from now on groups come, and all of them pass
+	w.read, w.selected = 0, 0 // from now on groups come, and all of them pass
 }
 
 // add adds groups of the inner run, whole rows.

@@ -13,7 +13,7 @@ import (
 // twice as many. Where rows leave it no memory there is what loadShare leaves.
 const indexBytes = 2 * rankedBytes
 
-// growIndex takes so many bytes more for the index.
+// growIndex draws more bytes for the index.
 func (m *Merger) growIndex(bytes int) error {
 	if err := m.share(int64(bytes), 1); err != nil {
 		return err

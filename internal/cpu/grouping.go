@@ -14,7 +14,7 @@ import (
 //
 // The last key is the number of a set, and a key that a set does not have is NULL in its groups. So
 // the groups of all sets are groups of one query: they share partitions, disk, merging and output,
-// whatever the aggregates are. What a set has of its own is a worker in each thread, since sets
+// for all aggregates. Only workers are not shared: each set has one in each thread, since sets
 // reduce rows differently: the total of all rows stays in a table of one group while the finest set
 // may need no table at all.
 //
@@ -35,9 +35,10 @@ func (c *Config) workers() int { return max(c.Threads, 1) * max(len(c.Groupings.
 
 // grouping is what a worker knows of its grouping set.
 type grouping struct {
-	set     int             // its number
-	has     []bool          // by key: the set has it; the last one is the number of the set
-	masks   []*column.Dict  // by key: what stands in the place of one that the set does not have; nil: it has it
+	set int    // its number
+	has []bool // by key: the set has it; the last one is the number of the set
+	// by key: what stands in the place of one that the set does not have; nil: it has it
+	masks   []*column.Dict
 	number  *column.Dict    // of the set
 	zeros   []int32         // codes of constants
 	nulls   []bool          // all true
@@ -199,7 +200,7 @@ func (w *Worker) addGroupings(n int) error {
 		return err
 	}
 	for _, o := range w.others {
-		o.read, o.passed = w.read, w.passed
+		o.read, o.selected = w.read, w.selected
 		if err := o.addRange(w, keys, 0, n); err != nil {
 			return err
 		}

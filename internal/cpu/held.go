@@ -19,8 +19,8 @@ import (
 // later: room for the largest partition each. Where this is no small part of what the tables take,
 // as when keys were made to be in one partition, or it is refused, tables are emptied into buckets.
 
-// heldShare: what mergers take is at most one of so many parts of the rows of the tables. Emptying
-// tables takes as much memory as all rows at most.
+// heldShare is the divisor of the bytes of the tables' rows that gives the most memory for mergers.
+// Emptying tables takes as much memory as all rows at most.
 const heldShare = 2
 
 // heldTable is the groups of a table, of 2^(64-shift) partitions.

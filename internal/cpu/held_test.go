@@ -90,7 +90,7 @@ func TestHeld(t *testing.T) {
 				})
 				var refusing atomic.Bool
 				var held atomic.Int64
-				cfg := textConfig(partitions, feedback.TileConfig{MinRows: 1 << 62}, rows*n)
+				cfg := textConfig(partitions, feedback.TableConfig{MinRows: 1 << 62}, rows*n)
 				cfg.Budget = budgettest.Lender(func(bytes int64) error {
 					if bytes > 0 && refusing.CompareAndSwap(true, false) {
 						return budgettest.Refused()

@@ -20,7 +20,7 @@ const (
 	// leastReduction is the least rows for each group for which a table of long rows grows:
 	// experiment 2.
 	leastReduction = 2.5
-	// narrowStride is up to how many words a row is as short as those that TileConfig was measured
+	// narrowStride is up to how many words a row is as short as those that TableConfig was measured
 	// with.
 	narrowStride = 4
 	// topReduction is leastReduction where groups of the greatest counts alone are wanted: from
@@ -37,15 +37,15 @@ const (
 // written and read once more: the longer it is the sooner the table pays. Values that are longer
 // than their row, as long strings are, must be stored by either way, and without a table again for
 // each row: so it is not given up before many rows have been seen.
-func (w *Worker) thresholds() feedback.TileConfig {
-	t := w.cfg.Tile
+func (w *Worker) thresholds() feedback.TableConfig {
+	t := w.cfg.Table
 	switch {
 	case math.IsInf(t.MinReduction, 1): // no table is to grow
 	case w.paired():
 		t.MinReduction = 0
 	case w.longValues():
 		t.MinReduction, t.MinRows = min(t.MinReduction, longReduction), longRows*t.MinRows
-	case w.cfg.Top != nil && w.cfg.Keys.HasRefs():
+	case w.cfg.TopN != nil && w.cfg.Keys.HasRefs():
 		t.MinReduction = min(t.MinReduction, topReduction)
 	case w.cfg.Keys.HasRefs():
 		t.MinReduction = min(t.MinReduction, leastReduction)
@@ -56,8 +56,8 @@ func (w *Worker) thresholds() feedback.TileConfig {
 }
 
 // paired reports whether the numbers of the table's groups are in pairs, which become rows with the
-// texts of their groups when these leave the table (PAIRS-TABLE). So it grows whatever it saves:
-// with nearly as many groups as rows either way takes the same time.
+// texts of their groups when these leave the table (PAIRS-TABLE). So it grows even if it saves
+// nothing: with nearly as many groups as rows either way takes the same time.
 func (w *Worker) paired() bool {
 	return w.sets != nil && slices.ContainsFunc(w.sets.of, func(s set) bool { return s.pairs != nil })
 }
@@ -72,12 +72,12 @@ func (w *Worker) longValues() bool {
 type judged struct {
 	rows   int64
 	groups uint32
-	before float64 // feedback.Seen.AtRandom
+	before float64 // feedback.Observation.AtRandom
 }
 
-// look is what the rows of a table tell, of so many that are to come in all.
-func (w *Worker) look(total int64) feedback.Seen {
-	seen, last := w.sizes.seen(w.rows, w.table.n, w.judged.before), w.judged
+// observe returns what the rows of a table say of the groups of `total` rows.
+func (w *Worker) observe(total int64) feedback.Observation {
+	seen, last := w.sizes.observe(w.rows, w.table.n, w.judged.before), w.judged
 	if last.rows > 0 && w.rows > last.rows {
 		seen.Lately = float64(w.table.n-last.groups) / float64(w.rows-last.rows)
 	}
@@ -86,35 +86,35 @@ func (w *Worker) look(total int64) feedback.Seen {
 }
 
 // firstCheck is at how many rows a table is looked at for the first time: before it is judged, so
-// that it is seen whether more and more groups come (feedback.Seen.Before).
+// that it is seen whether more and more groups come (feedback.Observation.Before).
 func (r *Run) firstCheck() int64 {
 	if r.accelerator != nil { // which is asked at every check
-		return r.cfg.Tile.MinRows
+		return r.cfg.Table.MinRows
 	}
-	return r.cfg.Tile.MinRows / 2
+	return r.cfg.Table.MinRows / 2
 }
 
 // judge decides whether the table is worth keeping, each time the rows seen
 // have doubled, more often while a device might take them.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
-	total, tile := w.rowsEach(), w.thresholds()
+	total, thresholds := w.rowsEach(), w.thresholds()
 	device := false
 	if w.run.accelerator != nil {
-		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
+		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Table.MinRows)
 		device = w.run.accelerator.Pays(w.rows, int64(w.table.n))
 	}
-	seen := w.look(total)
+	seen := w.observe(total)
 	switch {
 	case device && w.leaves:
 		return w.leave()
 	case device:
 	case w.table.inCache():
 		return w.regrow()
-	case tile.DecideTile(seen, total) == feedback.KeepTable:
+	case thresholds.DecideTable(seen, total) == feedback.KeepTable:
 		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
-	case w.near == nil && !w.cfg.States.HasChains():
+	case w.limiter == nil && !w.cfg.States.HasChains():
 		w.expected = seen.Expected(w.rowsAll())
 		return w.cache()
 	}
@@ -133,17 +133,17 @@ type without struct {
 
 // regrow has a worker with long values take a table that grows again, where the rows since it was
 // last asked have brought few groups that had not come before: parts of a file differ, and what its
-// first rows tell is not for good. Nothing is done but every so many rows.
+// first rows tell is not for good. It decides only after every longRows*MinRows rows.
 func (w *Worker) regrow() error {
-	tile := w.thresholds()
-	rows := w.passed - w.without.rows
-	if w.without.rows == 0 || rows < longRows*w.cfg.Tile.MinRows || w.run.accelerator != nil || !w.longValues() {
+	thresholds := w.thresholds()
+	rows := w.selected - w.without.rows
+	if w.without.rows == 0 || rows < longRows*w.cfg.Table.MinRows || w.run.accelerator != nil || !w.longValues() {
 		return nil
 	}
 	groups := w.sketch.Estimate()
 	more := max(groups-w.without.groups, 0)
-	w.without = without{w.passed, groups}
-	if tile.DecideGrow(rows, more) == feedback.Scatter {
+	w.without = without{w.selected, groups}
+	if thresholds.DecideGrow(rows, more) == feedback.Scatter {
 		return nil
 	}
 	t, err := w.newTable()
@@ -170,12 +170,12 @@ func (w *Worker) cache() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	w.without = without{w.passed, w.sketch.Estimate()}
-	if w.cfg.Tile.DecideCached(rows, groups) == feedback.Scatter {
+	w.without = without{w.selected, w.sketch.Estimate()}
+	if w.cfg.Table.DecideCached(rows, groups) == feedback.Scatter {
 		w.giveUpTable()
 		return nil
 	}
-	err := w.table.cache(w.cfg.Tile.CacheBytes)
+	err := w.table.cache(w.cfg.Table.CacheBytes)
 	if refused(err) {
 		w.giveUpTable()
 		return nil
@@ -188,16 +188,16 @@ func (w *Worker) cache() error {
 // by as much leaves some 20 ms of rows in a table.
 const deviceChecks = 4
 
-// giveUpTable has tiles placed directly from now on.
+// giveUpTable has the rows of batches placed directly from now on.
 func (w *Worker) giveUpTable() {
 	w.table.drop()
 	w.phase = phaseScatter
 }
 
 // decideFlush says whether the table is used again, once its groups are flushed.
-func (w *Worker) decideFlush(rows, groups int64) feedback.TileDecision {
+func (w *Worker) decideFlush(rows, groups int64) feedback.TableDecision {
 	if w.table.inCache() {
-		return w.cfg.Tile.DecideCached(rows, groups)
+		return w.cfg.Table.DecideCached(rows, groups)
 	}
-	return w.cfg.Tile.DecideFlush(rows, groups)
+	return w.cfg.Table.DecideFlush(rows, groups)
 }

@@ -80,7 +80,7 @@ func checkTexts(t *testing.T, cfg *setup, g *Groups, want map[string]int64) {
 }
 
 // textConfig is a run of sum by a text and an integer.
-func textConfig(partitions int, tile feedback.TileConfig, rows int64) *setup {
+func textConfig(partitions int, tile feedback.TableConfig, rows int64) *setup {
 	cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, partitions, tile, noLimit)
 	cfg.Rows = rows
 	return cfg
@@ -99,7 +99,7 @@ func TestRegrow(t *testing.T) {
 			}
 			return fmt.Sprintf("%0*d%s", 12, row, strings.Repeat("x", length))
 		})
-		cfg := textConfig(16, feedback.TileConfig{MinRows: 2000, MinReduction: 6, CacheReduction: 1.5, CacheBytes: 64 << 10}, 2*half*n)
+		cfg := textConfig(16, feedback.TableConfig{MinRows: 2000, MinReduction: 6, CacheReduction: 1.5, CacheBytes: 64 << 10}, 2*half*n)
 		g, err := run(t.Context(), cfg, in, false, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -81,7 +81,7 @@ func (m *Merger) reserve(b partition.Block) error {
 	return m.makeRoom(section + m.cfg.States.CombineNeed(section, rows))
 }
 
-// makeRoom makes sure of memory for so many bytes of values.
+// makeRoom makes sure of memory for values of that size.
 func (m *Merger) makeRoom(bytes int) error {
 	if m.store.arena.Bytes() > 0 { // a block alone must be loaded, however large it is
 		if err := m.share(m.store.arena.Growth(bytes), loadShare); err != nil {
@@ -105,10 +105,10 @@ func (m *Merger) open(b sourceBlock) (base uint64, err error) {
 }
 
 func (m *Merger) shut(base uint64) {
-	if m.cfg.hasRefs() && !m.kept {
+	if m.cfg.hasRefs() && !m.adopted {
 		m.cfg.Arenas.Drop(base)
 	}
-	m.kept = false
+	m.adopted = false
 	m.block.Free()
 }
 
@@ -138,7 +138,7 @@ func (m *Merger) append(row []uint64) (group uint32, err error) {
 	dst := m.tail[:m.cfg.Stride]
 	m.tail = m.tail[m.cfg.Stride:]
 	copy(dst, row)
-	if m.cfg.hasRefs() && !m.kept {
+	if m.cfg.hasRefs() && !m.adopted {
 		if err := (rowRefs{m.cfg}).Move(dst, m.store.arena); err != nil {
 			return 0, err
 		}

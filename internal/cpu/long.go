@@ -32,10 +32,10 @@ func (l longMemory) Release(bytes int64) {
 // keepLong makes the memory of the long block that is open part of the arena of a store. base is
 // that of its values.
 func (m *Merger) keepLong(s *store, base uint64) {
-	memory := m.block.Take()
+	memory := m.block.Detach()
 	m.paged -= int64(len(memory))
 	s.arena.Own(memory, int64(len(memory)), base)
-	m.kept = true
+	m.adopted = true
 }
 
 // loadLong enters the rows of a long block. It is refused before any of them is entered, if at all.

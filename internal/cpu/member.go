@@ -17,7 +17,7 @@ type member struct {
 	own     column.Batch // these columns
 	intern  *key.Interner
 	encoder *key.Encoder
-	kept    []uint64 // keys of the batch that are not recent, end to end
+	fresh   []uint64 // keys of the batch that are not recent, end to end
 	hashes  []uint64 // theirs
 	recent  []uint64 // the last key of each hash: recentBits of it
 	buffers []uint64 // keys by partition, each with room for memberWords words
@@ -39,8 +39,8 @@ const (
 	recentBits = 12
 )
 
-// memberBytes is about what a member takes for keys of so many words: the recent ones, the buffers,
-// those of a batch.
+// memberBytes is about what a member takes for keys of that many words: the recent ones, the
+// buffers, those of a batch.
 func memberBytes(words int) int64 {
 	return int64(words)<<(recentBits+3) + 8*setParts*(memberWords+bufferWords)
 }
@@ -86,7 +86,7 @@ func (m *member) batchOf(b *column.Batch) *column.Batch {
 func (m *member) slot(hash uint64) int { return int(hash & (1<<recentBits - 1)) }
 
 // add enters the keys of a batch and returns true, unless the set is closed. Then some of them may
-// have been entered, too. The worker has read so many rows.
+// have been entered, too. The worker has read `read` rows so far.
 func (m *member) add(b *column.Batch, read int64) bool {
 	m.tally.read.Store(read)
 	if m.set.closed.Load() {
@@ -96,7 +96,7 @@ func (m *member) add(b *column.Batch, read int64) bool {
 	if m.encoder.Err() != nil || m.intern.Settle() != nil {
 		return false
 	}
-	m.kept, m.hashes = sized(m.kept, b.Rows*m.set.words), sized(m.hashes, b.Rows)
+	m.fresh, m.hashes = sized(m.fresh, b.Rows*m.set.words), sized(m.hashes, b.Rows)
 	return m.collect(m.filter(b.Rows))
 }
 
@@ -113,7 +113,7 @@ func (m *member) filter(rows int) (n int) {
 
 // filter1 keeps the keys that are not recent, and returns how many they are.
 func (m *member) filter1(keys []uint64) (n int) {
-	kept, hashes, recent, seed := m.kept[:len(keys)], m.hashes[:len(keys)], m.recent[:1<<recentBits], m.set.seed
+	fresh, hashes, recent, seed := m.fresh[:len(keys)], m.hashes[:len(keys)], m.recent[:1<<recentBits], m.set.seed
 	for i := range keys {
 		k := keys[i]
 		if k == 0 {
@@ -122,7 +122,7 @@ func (m *member) filter1(keys []uint64) (n int) {
 		}
 		h := seed.hash1(k)
 		at := h & (1<<recentBits - 1)
-		kept[n], hashes[n] = k, h
+		fresh[n], hashes[n] = k, h
 		if recent[at] != k {
 			n++
 		}
@@ -134,7 +134,7 @@ func (m *member) filter1(keys []uint64) (n int) {
 // filter2 is filter1 for keys of two words.
 func (m *member) filter2(first, second []uint64) (n int) {
 	second = second[:len(first)]
-	kept, hashes, recent, seed := m.kept[:2*len(first)], m.hashes[:len(first)], m.recent[:2<<recentBits], m.set.seed
+	fresh, hashes, recent, seed := m.fresh[:2*len(first)], m.hashes[:len(first)], m.recent[:2<<recentBits], m.set.seed
 	for i, a := range first {
 		b := second[i]
 		if a|b == 0 {
@@ -143,7 +143,7 @@ func (m *member) filter2(first, second []uint64) (n int) {
 		}
 		h := seed.hash2(a, b)
 		at := h & (1<<recentBits - 1) * 2
-		kept[2*n], kept[2*n+1], hashes[n] = a, b, h
+		fresh[2*n], fresh[2*n+1], hashes[n] = a, b, h
 		other := (recent[at] ^ a) | (recent[at+1] ^ b)
 		recent[at], recent[at+1] = a, b
 		if other != 0 {
@@ -157,7 +157,7 @@ func (m *member) filter2(first, second []uint64) (n int) {
 func (m *member) filterN(rows int) (n int) {
 	words, w := m.encoder.Words, m.set.words
 	for i := range rows {
-		key := m.kept[n*w : (n+1)*w]
+		key := m.fresh[n*w : (n+1)*w]
 		used := uint64(0)
 		for k := range words {
 			key[k] = words[k][i]
@@ -183,12 +183,12 @@ func (m *member) filterN(rows int) (n int) {
 	return n
 }
 
-// collect puts the n keys that were kept in the buffers, and returns true, unless the set is
+// collect puts the n keys that filter has left in the buffers, and returns true, unless the set is
 // closed.
 func (m *member) collect(n int) bool {
 	w := m.set.words
 	each, most := uint32(memberWords/w*w), uint32(bufferWords/w*w)
-	kept := m.kept[:n*w]
+	fresh := m.fresh[:n*w]
 	for i, h := range m.hashes[:n] {
 		p := h >> (64 - setBits)
 		f := m.filled[p]
@@ -200,7 +200,7 @@ func (m *member) collect(n int) bool {
 		}
 		at := int(p)*bufferWords + int(f)
 		for k := range w {
-			m.buffers[at+k] = kept[i*w+k]
+			m.buffers[at+k] = fresh[i*w+k]
 		}
 		m.filled[p] = f + uint32(w)
 	}

@@ -35,14 +35,14 @@ func (w *Worker) pages() budget.Lender {
 	})
 }
 
-// leastShare: a worker keeps one of so many parts of Memory.Worker whatever is reserved, with which
-// it can put rows to disk. The other three quarters may be reserved: one that devices pin, and two
-// for rows of their writers.
+// leastShare is the divisor of Memory.Worker that gives the part which cannot be reserved: with it
+// a worker can still write rows to disk. The other three quarters may be reserved: devices pin one,
+// and the rows of their writers have two.
 const leastShare = 4
 
-// Reserve reserves memory for an owner who could not go on without. It is refused also where all
-// reservations would leave workers less than these keep in any case (share): readers, who cannot go
-// on without memory, would find that it is gone.
+// Reserve reserves memory for an owner that cannot go on without it. The budget may refuse it, and
+// so does a limit on all reservations, MostReserved: it leaves each worker its least share, since
+// readers cannot go on without memory either.
 func (r *Run) Reserve(bytes int64) (*budget.Reservation, error) {
 	return r.reserved.Reserve(r.cfg.Budget, bytes, r.MostReserved(), errShareUsed)
 }
@@ -53,9 +53,9 @@ func (r *Run) MostReserved() int64 {
 	return all - all/leastShare
 }
 
-// share is the most that a worker may take: what is reserved is no worker's. They would find that
-// the budget refuses it, and put rows to disk, but so would others find who cannot, such as
-// readers. 0: there is no limit.
+// share is the most memory that a worker may draw: Memory.Worker less its part of the reservations.
+// Without this limit a worker would go on until the budget refuses, and then write rows to disk;
+// but readers, which cannot write to disk, would be refused too. 0: there is no limit.
 func (r *Run) share() int64 {
 	all := r.cfg.Memory.Worker
 	return max(all-r.reserved.Bytes()/int64(max(r.cfg.Threads, 1)), all/leastShare)
@@ -85,14 +85,14 @@ var errShareUsed = &budget.Error{Why: "the memory of a worker is used up"}
 
 // bytes is the memory that the worker's groups take.
 func (w *Worker) bytes() int64 {
-	n := w.store.bytes() + w.tileHeld
+	n := w.store.bytes() + w.batchHeld
 	if w.table != nil {
 		n += w.table.held
 	}
 	return n
 }
 
-// room makes sure of memory for so many bytes of values.
+// room makes sure of memory for values of that size.
 func (w *Worker) room(bytes int) error {
 	if bytes >= longFrom {
 		if err := w.noteTexts(); err != nil {

@@ -34,7 +34,7 @@ type Merger struct {
 
 	in       source
 	counts   bool   // groups are counted, not emitted
-	counted  int64  // so many were
+	counted  int64  // rows that were counted
 	store    *store // rows from blocks, and their values
 	sub      *store // while a partition is divided: where to
 	dir      directory
@@ -50,22 +50,25 @@ type Merger struct {
 	tail     []uint64   // what is left of the last one, if it is the store's
 	gathered []uint64   // memory for those of in that tables held (HELD)
 	block    partition.Page
-	kept     bool              // its memory is an arena's now, being that of a long block
+	adopted  bool              // an arena owns the memory of block, which is long
 	touched  uint64            // by touchLong, whose reading the compiler might leave out else
 	hashes   [touchRows]uint64 // scratch: by which rows are looked up
 	groups   [touchRows]uint32 // scratch: what they are likely to belong to
 	secret   bool              // these were found by seeded hashes
 	adds     []int             // the words that join adds, if onlyAdds
 	onlyAdds bool
-	moved    struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
-	own      int                       // from which page on they are the merger's, while a device aggregates the partition
-	out      emitter
-	sample   sample
+	// hashes of the rows that a partition was divided into: and-ed, or-ed
+	moved struct{ all, any uint64 }
+	// from which page on they are the merger's, while a device aggregates the partition
+	own    int
+	out    emitter
+	sample sample
 
-	resident   Resident                                     // nil: an accelerator holds no groups
-	pass       Pass                                         // nil: there is none for this merger
-	evicted    func(p merge.Range, bits uint) []EvictedSpan // nil: no rows were left in pinned memory
-	evictedErr error                                        // of letting go of such
+	resident Resident // nil: an accelerator holds no groups
+	pass     Pass     // nil: there is none for this merger
+	// nil: no rows were left in pinned memory
+	evicted    func(p merge.Range, bits uint) []EvictedSpan
+	evictedErr error // of letting go of such
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -77,7 +80,7 @@ type source struct {
 	pages   int
 	blocks  []sourceBlock
 	evicted []EvictedSpan // by devices (evicted.go)
-	loaded  int           // so many of them are with a device, or among the pages
+	loaded  int           // how many of them are with a device, or among the pages
 }
 
 type sourceBlock struct {
@@ -166,7 +169,7 @@ func (m *Merger) merge(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if m.passes() {
+	if m.accelerated() {
 		all, err := m.runPass(ctx)
 		if err != nil { // the device may still read kept rows
 			m.in.evicted, m.in.loaded = nil, 0
@@ -190,7 +193,7 @@ func (m *Merger) merge(ctx context.Context) error {
 		err = m.collect()
 	}
 	switch {
-	case !refused(err) || m.out.failed || m.store.disk == nil: // what emit is refused is not the merger's
+	case !refused(err) || m.out.failed || m.store.disk == nil: // emit has memory of its own
 	case m.dir.seeded || m.in.shared == 64 || m.crowds():
 		return m.mergeSorted(ctx)
 	default:
@@ -309,8 +312,8 @@ func (m *Merger) reset(resident int) error {
 	return nil
 }
 
-// numbers is what the numbers of groups are below in a directory of so many slots: each is that of
-// a row in pages, of which those of blocks are yet to come.
+// numbers is an upper bound of the numbers of groups in a directory of that many slots: each is
+// that of a row in pages, of which those of blocks are yet to come.
 func (m *Merger) numbers(slots int) int {
 	n := (len(m.pages) + 2) << m.store.pool.PageBits
 	if len(m.in.blocks) > 0 {
@@ -396,7 +399,7 @@ func (m *Merger) candidates(rows []uint64) []uint32 {
 	return groups
 }
 
-// spread places the groups by a seeded hash if their look-ups have passed too many slots (CROWDED).
+// spread places the groups by a seeded hash if their look-ups have probed too many slots (CROWDED).
 func (m *Merger) spread() {
 	if m.dir.crowded() {
 		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), m.decoder.Base, m.cfg.Arenas) })
@@ -467,7 +470,7 @@ func (m *Merger) findBy(hash uint64, row []uint64) (slot, _ uint64, dst []uint64
 		}
 		dst = nil
 	}
-	m.dir.pass(hash, s)
+	m.dir.probed(hash, s)
 	return s, hash, dst
 }
 

@@ -13,8 +13,8 @@ import (
 func (m *Merger) Accelerate(r Resident, p Pass) { m.resident, m.pass = r, p }
 
 // DefaultPassLeast is Config.PassLeast where a device is to pay: below it, two copies and some
-// launches take longer than merging: some 0.1 to 0.4 ms whatever the rows, in which a core merges
-// 2,000 to 8,000 rows at 50 ns.
+// launches take longer than merging: some 0.1 to 0.4 ms for any number of rows, in which a core
+// merges 2,000 to 8,000 rows at 50 ns.
 const DefaultPassLeast = 16 << 10
 
 // readResident emits the groups of partitions that the device holds.
@@ -29,10 +29,10 @@ func (m *Merger) readResident(p merge.Range) error {
 	return m.emitRest()
 }
 
-// passes reports whether the device takes the partition that has begun: it has rows
+// accelerated reports whether the device takes the partition that has begun: it has rows
 // enough, the refs of their keys are comparable (DEVICE-REFS), there is memory for what
 // comes back, and hashes do not crowd.
-func (m *Merger) passes() bool {
+func (m *Merger) accelerated() bool {
 	if m.pass == nil || m.run.long.Load() || m.in.shared > passMostShared {
 		return false
 	}

@@ -44,8 +44,8 @@ func (m *Merger) beginSmall() error {
 	return m.enlarge(1 << minDirBits)
 }
 
-// widen has a directory that grows do so, until so many rows may be loaded. If it is refused
-// memory, the directory is as it was.
+// widen grows a directory, if it is one that grows, until that many rows may be loaded. If memory
+// is refused, the directory stays as it was.
 func (m *Merger) widen(rows int) error {
 	for m.grows && int64(rows) > m.room.NextLoad(int64(m.n)) {
 		if err := m.enlarge(2 * len(m.dir.slots)); err != nil {
@@ -55,7 +55,7 @@ func (m *Merger) widen(rows int) error {
 	return nil
 }
 
-// enlarge places all groups in a directory of so many slots.
+// enlarge places all groups in a directory of that many slots.
 func (m *Merger) enlarge(slots int) error {
 	bytes := int64(slots) * 4
 	if err := m.groupMemory().Draw(bytes); err != nil {

@@ -28,7 +28,7 @@ func TestMergerGrows(t *testing.T) {
 		{groups, 400_000, 0},
 	} {
 		t.Run(fmt.Sprintf("estimate=%g/memory=%d", c.estimate, c.memory), func(t *testing.T) {
-			cfg := config(1, feedback.NoTiles, nil)
+			cfg := config(1, feedback.NoTables, nil)
 			_, space := tight(t, cfg, 1<<30, 2)
 			merger := func() (*Groups, *Merger) {
 				g, err := run(t.Context(), cfg, in, false, 2)

@@ -14,8 +14,9 @@ import (
 // What merging needs beside the values of the groups is let go with each
 // partition.
 func TestMergeKeepsNothing(t *testing.T) {
-	for _, limit := range []int64{0, 1 << 20} { // the second divides: rows are left when values fill the memory
-		cfg := config(2, feedback.NoTiles, noLimit)
+	// the second divides: rows are left when values fill the memory
+	for _, limit := range []int64{0, 1 << 20} {
+		cfg := config(2, feedback.NoTables, noLimit)
 		median, _, err := agg.Resolve("median", []column.Type{int64Type}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +61,7 @@ func TestMergeKeepsNothing(t *testing.T) {
 // Partitions that are merged as one come out as one by one, in order of hash.
 func TestMergeRanges(t *testing.T) {
 	for _, n := range []int{1, 2, 8, 64} {
-		cfg := config(64, feedback.NoTiles, noLimit)
+		cfg := config(64, feedback.NoTables, noLimit)
 		in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 1000, 5000, "flat", false)
 		g, err := run(t.Context(), cfg, in, false, 3)
 		if err != nil {
@@ -105,7 +106,7 @@ func TestMergeRanges(t *testing.T) {
 // Groups that wrap around to the front of a directory have their place among those of its last
 // run, however early these could be emitted.
 func TestMergeWrapped(t *testing.T) {
-	cfg := config(0, feedback.NoTiles, noLimit)
+	cfg := config(0, feedback.NoTables, noLimit)
 	const n = 300 // in the last slots of 1024
 	st := newStore(cfg.Config, noLimit)
 	st.open(0, 0)

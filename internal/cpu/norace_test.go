@@ -2,5 +2,5 @@
 
 package cpu
 
-// threadsTried is how many workers a run has in the tests that try all roads.
+// threadsTried is how many workers a run has in the tests that try all strategies.
 var threadsTried = []int{1, 3}

@@ -40,16 +40,16 @@ func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 	case w.cfg.States.HasRefs():
 		return nil, nil
 	}
-	rows, err := w.take(n)
+	rows, err := w.allocRows(n)
 	if rows != nil {
 		w.out.stand += w.in.Stands()
 	}
 	return rows, err
 }
 
-// take returns memory for n rows in a tile, which is made anew if there is too little left in
+// allocRows returns memory for n rows in a tile, which is made anew if there is too little left in
 // the one being filled. nil: the device takes none.
-func (w *Worker) take(n int) ([]uint64, error) {
+func (w *Worker) allocRows(n int) ([]uint64, error) {
 	words := n * w.cfg.Stride
 	if words > len(w.out.left) { // as of a batch
 		if err := w.submit(); err != nil {
@@ -167,7 +167,7 @@ func (w *Worker) send(rows []uint64) (words int, err error) {
 	stride := w.cfg.Stride
 	for words < len(rows) {
 		n := max(min(len(rows)-words, len(w.out.left))/stride, 1)
-		to, err := w.take(n)
+		to, err := w.allocRows(n)
 		if err != nil || to == nil {
 			return words, err
 		}

@@ -161,7 +161,7 @@ func mergerOf(t *testing.T, cfg *setup, g *Groups) *Merger {
 		if err := p.Write(d.rows); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Take(p); err != nil {
+		if err := g.Add(p); err != nil {
 			t.Fatal(err)
 		}
 		return cfg.run().NewMerger(g.Buckets)
@@ -183,14 +183,14 @@ func mergerOf(t *testing.T, cfg *setup, g *Groups) *Merger {
 // Rows that go to a device, from the first on, when a table does not pay, or when the device
 // is there at last, and rows that stay, give the same sums.
 func TestOffload(t *testing.T) {
-	early := feedback.TileConfig{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}
+	early := feedback.TableConfig{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}
 	for _, groups := range []int{1, 5000, 200_000} {
 		in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, "mixed", false)
-		for _, tile := range []feedback.TileConfig{early, feedback.NoTiles} {
+		for _, tile := range []feedback.TableConfig{early, feedback.NoTables} {
 			for _, tileRows := range []int{1, 300, 100_000} {
 				for _, refusals := range []int{0, 3, 40} {
 					for _, threads := range threadsTried {
-						name := fmt.Sprintf("groups=%d/scatter=%t/tile=%d/refusals=%d/threads=%d", groups, tile == feedback.NoTiles, tileRows, refusals, threads)
+						name := fmt.Sprintf("groups=%d/scatter=%t/tile=%d/refusals=%d/threads=%d", groups, tile == feedback.NoTables, tileRows, refusals, threads)
 						t.Run(name, func(t *testing.T) {
 							cfg := config(0, tile, noLimit)
 							cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: tileRows, refusals: refusals}
@@ -205,7 +205,7 @@ func TestOffload(t *testing.T) {
 
 // A worker that has come to its end keeps no tile for which others wait.
 func TestOffloadFew(t *testing.T) {
-	cfg := config(0, feedback.NoTiles, noLimit)
+	cfg := config(0, feedback.NoTables, noLimit)
 	cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 5000, most: 1}
 	checkRoad(t, 20_000, "mixed", false, cfg, 3)
 }
@@ -213,7 +213,7 @@ func TestOffloadFew(t *testing.T) {
 // A device that must have a part gets the groups of tables that were kept to the end.
 func TestOffloadMust(t *testing.T) {
 	for _, groups := range []int{1, 5000} {
-		cfg := config(0, feedback.DefaultTileConfig, noLimit)
+		cfg := config(0, feedback.DefaultTableConfig, noLimit)
 		cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 100, must: true}
 		checkRoad(t, groups, "mixed", false, cfg, 3)
 		if cfg.run().sent.Load() != 9000 {
@@ -225,7 +225,7 @@ func TestOffloadMust(t *testing.T) {
 // Rows for a device that never comes are the CPU's again.
 func TestOffloadAbsent(t *testing.T) {
 	for _, groups := range []int{1, 5000, 200_000} {
-		for _, tile := range []feedback.TileConfig{{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}, feedback.NoTiles} {
+		for _, tile := range []feedback.TableConfig{{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}, feedback.NoTables} {
 			cfg := config(0, tile, noLimit)
 			cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 300, absent: true}
 			checkRoad(t, groups, "mixed", false, cfg, 3)
@@ -240,7 +240,7 @@ func TestOffloadAbsent(t *testing.T) {
 func TestOffloadLong(t *testing.T) {
 	for _, groups := range []int{100, 20_000} {
 		for _, refusals := range []int{0, 5} {
-			cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, feedback.NoTiles, noLimit)
+			cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, feedback.NoTables, noLimit)
 			cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals}
 			in, want := longInput(9, 500, groups, "mixed")
 			half, _ := longInput(9, 500, groups, "flat")
@@ -271,7 +271,7 @@ func shortened(n, seed int) []string {
 // A device that fails ends the run with its error, and gets its tiles back.
 func TestOffloadFails(t *testing.T) {
 	for failAt := 1; failAt < 8; failAt++ {
-		cfg := config(0, feedback.NoTiles, noLimit)
+		cfg := config(0, feedback.NoTables, noLimit)
 		d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, failAt: failAt}
 		cfg.accelerator = d
 		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 1000, 20_000, "flat", false)
@@ -323,7 +323,7 @@ func (p *fakePass) End(emit func([]uint64) error) error {
 // Partitions that a device aggregates in part, or whole, come out as by the CPU.
 func TestPass(t *testing.T) {
 	for _, capacity := range []int{1, 7, 40, 1000} {
-		cfg := config(16, feedback.NoTiles, noLimit)
+		cfg := config(16, feedback.NoTables, noLimit)
 		in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
 		g, err := run(t.Context(), cfg, in, false, 2)
 		if err != nil {
@@ -355,7 +355,7 @@ func TestPassKnowsRefs(t *testing.T) {
 	for _, text := range []string{"short %d", "a text of more than fifteen bytes %d"} {
 		for _, onDisk := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/onDisk=%t", text, onDisk), func(t *testing.T) {
-				cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
+				cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTables, noLimit)
 				tight(t, cfg, 4<<20, 1)
 				keys := column.Vector{Type: stringType, Len: n}
 				for i := range n {

@@ -31,12 +31,13 @@ type pairs struct {
 	sel     []int32
 	buf     column.Buffer
 	numbers []uint32
-	rows    []uint64           // of a batch
-	recent  []uint64           // the last pair of each hash: recentBits of it
-	pool    *partition.Pool    // what the partitions lie in
-	buckets *partition.Buckets // nil until there is a pair. A row is top half of a hash | number, value
+	rows    []uint64        // of a batch
+	recent  []uint64        // the last pair of each hash: recentBits of it
+	pool    *partition.Pool // what the partitions lie in
+	// nil until there is a pair. A row is top half of a hash | number, value
+	buckets *partition.Buckets
 	set     pairSet
-	kept    []uint64 // by repeated
+	unique  []uint64 // the different pairs of a partition: scratch of dropIn
 	n, next int      // pairs in partitions, and at how many those that came before are dropped
 	took    bool     // the rows of the batch
 }
@@ -65,7 +66,7 @@ const (
 	// firstRepeated is at how many pairs those are dropped that came before, and then at twice as
 	// many as are left, or four times where hardly any were.
 	firstRepeated = 64 << 10
-	fewRepeated   = 4 // one in so many
+	fewRepeated   = 4 // repeated pairs are few if they are less than one in this number
 )
 
 // MayPair reports whether values of a layout of their own can be paired with the numbers of groups
@@ -112,8 +113,8 @@ func (p *pairs) close() {
 	}
 }
 
-// open makes the partitions, as many as the first worker finds right for so many rows in all (-1:
-// nobody knows).
+// open makes the partitions. The first worker to come chooses their number, by the rows of the
+// input (-1: not known).
 func (p *pairs) open(rows int64) {
 	most := uint32(max(bits.Len64(uint64(p.most/(8*partition.PageBytes))), 1))
 	n := min(uint32(bits.Len64(uint64(max(rows, 0))*8*pairWords/pairBytes)), mostPairBits)
@@ -201,7 +202,7 @@ func (p *pairs) dropIn(part int) error {
 	if err := p.set.begin(p.buckets.Rows(part), p.memory()); err != nil {
 		return err
 	}
-	p.kept = p.kept[:0]
+	p.unique = p.unique[:0]
 	var numbers [pairsAtOnce]uint32
 	for _, page := range p.buckets.Pages(nil, part) {
 		for len(page) > 0 {
@@ -212,13 +213,13 @@ func (p *pairs) dropIn(part int) error {
 				ids[i] = uint32(some[pairWords*i])
 			}
 			for _, i := range p.set.enter(ids, some) {
-				p.kept = append(p.kept, some[pairWords*i], some[pairWords*i+1])
+				p.unique = append(p.unique, some[pairWords*i], some[pairWords*i+1])
 			}
 		}
 	}
-	p.n += len(p.kept) / pairWords
+	p.n += len(p.unique) / pairWords
 	p.buckets.Release(part)
-	_, err := p.buckets.Scatter(p.kept) // into pages that were released
+	_, err := p.buckets.Scatter(p.unique) // into pages that were released
 	return err
 }
 
@@ -247,5 +248,6 @@ func (w *Worker) addPairs(n int) error {
 	return nil
 }
 
-// rowsOf is how many of so many rows of the input pass, as far as the worker has seen.
-func (w *Worker) rowsOf(rows int64) int64 { return int64(float64(rows) * w.passing()) }
+// rowsOf is how many of some rows of the input pass the filter, by the rows that the worker has
+// read.
+func (w *Worker) rowsOf(rows int64) int64 { return int64(float64(rows) * w.selectivity()) }

@@ -22,14 +22,16 @@ import (
 type numbering struct {
 	cfg     *Config
 	workers []*Worker
-	first   []uint32   // by worker: its first number
-	all     int        // numbers
-	shared  [][]uint32 // by worker and group: the number, where there are several workers; else nil, and the group has its own
-	order   [][]uint32 // by worker: groups by range
-	starts  [][]uint32 // by worker and range: where its groups begin in order
-	bits    uint       // of the hash: the range
-	join    bool       // groups that are the same become one, that of the first
-	next    atomic.Int64
+	first   []uint32 // by worker: its first number
+	all     int      // numbers
+	// by worker and group: the number, where there are several workers; else nil, and the group has
+	// its own
+	shared [][]uint32
+	order  [][]uint32 // by worker: groups by range
+	starts [][]uint32 // by worker and range: where its groups begin in order
+	bits   uint       // of the hash: the range
+	join   bool       // groups that are the same become one, that of the first
+	next   atomic.Int64
 }
 
 const (
@@ -133,12 +135,12 @@ func (n *numbering) work(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r.take(i)
+		r.numberRange(i)
 	}
 }
 
-// take numbers the groups of a range.
-func (r *ranger) take(i int) {
+// numberRange numbers the groups of range i.
+func (r *ranger) numberRange(i int) {
 	all := 0
 	for w := range r.workers {
 		all += int(r.starts[w][i+1] - r.starts[w][i])

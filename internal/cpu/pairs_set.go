@@ -23,7 +23,8 @@ type pairSet struct {
 	from   budget.Lender
 	fresh  [pairsAtOnce]int32
 
-	touched uint64 // what was read of slots before pairs are looked up, which else the compiler may leave out
+	// what was read of slots before pairs are looked up, which else the compiler may leave out
+	touched uint64
 }
 
 // pairsAtOnce is how many pairs are looked up together, so that their cache misses overlap.

@@ -86,7 +86,7 @@ func newPairRun(own bool, cols []column.Type, nbatches, rows, groups, values int
 }
 
 // config is the run's, with so many bytes for pairs.
-func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Lender) *setup {
+func (r *pairRun) config(shared int64, tile feedback.TableConfig, from budget.Lender) *setup {
 	keys := []key.Column{{Type: stringType, Filled: true}, {Type: int64Type, Filled: true}}
 	l := key.NewLayout(keys)
 	count, _, err := agg.Resolve("count", []column.Type{int64Type}, nil)
@@ -110,7 +110,7 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Len
 	all := int64(len(r.in)) * int64(r.in[0].Rows)
 	cfg := &setup{Config: &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from), Stride: Stride(l, states),
-		Rows: all, AtMost: -1, Tile: tile, Budget: from,
+		Rows: all, AtMost: -1, Table: tile, Budget: from,
 	}}
 	for i, typ := range r.cols {
 		value := key.Column{Type: typ, Filled: true}
@@ -119,7 +119,7 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Len
 			Part: i + 1, Arg: i,
 			Config: &Config{
 				Keys: inner, Intern: cfg.Intern, States: agg.Compile(nil, 1+inner.Words, agg.Options{MaxRows: -1}), Arenas: cfg.Arenas,
-				Stride: 1 + inner.Words, Partitions: 4, Rows: all, AtMost: -1, Tile: tile, Budget: from,
+				Stride: 1 + inner.Words, Partitions: 4, Rows: all, AtMost: -1, Table: tile, Budget: from,
 			},
 		}
 		if pair := key.NewLayout([]key.Column{value}); MayPair(l, pair) {
@@ -204,10 +204,10 @@ func (r *pairRun) check(t *testing.T, cfg *setup, threads int) (byNumber []bool)
 }
 
 var (
-	keepsTable  = feedback.TileConfig{MinRows: 1 << 62}
-	savesTooFew = feedback.TileConfig{MinRows: 500, MinReduction: 1e6, CacheReduction: 1, CacheBytes: 64 << 10}
-	givesTable  = feedback.TileConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1e6, CacheBytes: 64 << 10}
-	cachesTable = feedback.TileConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1, CacheBytes: 64 << 10}
+	keepsTable  = feedback.TableConfig{MinRows: 1 << 62}
+	savesTooFew = feedback.TableConfig{MinRows: 500, MinReduction: 1e6, CacheReduction: 1, CacheBytes: 64 << 10}
+	givesTable  = feedback.TableConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1e6, CacheBytes: 64 << 10}
+	cachesTable = feedback.TableConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1, CacheBytes: 64 << 10}
 )
 
 // Values of groups with texts are counted by the groups' numbers, or by these until memory is
@@ -219,7 +219,7 @@ func TestPairs(t *testing.T) {
 		name   string
 		groups int
 		shared int64
-		tile   feedback.TileConfig
+		tile   feedback.TableConfig
 		table  int64
 		number bool
 	}{
@@ -327,7 +327,8 @@ func TestPairsRefused(t *testing.T) {
 			break
 		}
 	}
-	if byNumber < 1 || right < byNumber+2 { // pairs' memory was refused while reading, and at the end
+	// pairs' memory was refused while reading, and at the end
+	if byNumber < 1 || right < byNumber+2 {
 		t.Errorf("the answer was right %d times, %d times by number", right, byNumber)
 	}
 }

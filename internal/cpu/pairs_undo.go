@@ -73,7 +73,7 @@ func (w *Worker) newUnpairer(s *set, p *pairs) *unpairer {
 	}
 }
 
-// add adds pairs, so many at a time that the texts of their groups are not too long together.
+// add adds pairs in pieces, such that the texts of a piece's groups are not too long together.
 func (d *unpairer) add(pairs []uint64) error {
 	stride := d.w.cfg.Stride
 	for len(pairs) > 0 {

@@ -18,7 +18,7 @@ type PartitionWriter struct {
 	stands   int64
 }
 
-// NewPartitionWriter returns a writer without rows, which may take so many bytes for them; 0: there
+// NewPartitionWriter returns a writer without rows, which may draw `most` bytes for them; 0: there
 // is no limit.
 func (r *Run) NewPartitionWriter(most int64) *PartitionWriter {
 	cfg := r.cfg
@@ -80,8 +80,8 @@ func (w *PartitionWriter) Reserve(all *budget.Reservation) (err error) {
 // Values is where what its rows refer to is put.
 func (w *PartitionWriter) Values() *arena.Arena { return w.store.arena }
 
-// Room makes sure of memory for so many bytes of values of rows that are written next, if need be
-// by putting all that were written to disk.
+// Room makes sure of memory for that many bytes of values of the rows that are written next, if
+// necessary by writing all rows before them to disk.
 func (w *PartitionWriter) Room(bytes int) error { return w.store.reserve(bytes) }
 
 // Rows is how many rows it has taken.
@@ -119,8 +119,8 @@ func (w *PartitionWriter) Close() error {
 	return w.store.close()
 }
 
-// Take adds the rows of a writer, which is done, to the groups. They are closed with them.
-func (g *Groups) Take(w *PartitionWriter) error {
+// Add adds the rows of a writer that has written all of its rows to the groups, which close them.
+func (g *Groups) Add(w *PartitionWriter) error {
 	w.keep()
 	g.stores = append(g.stores, w.store)
 	if w.store.buckets == nil {

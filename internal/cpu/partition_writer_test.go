@@ -27,7 +27,7 @@ func writeRandom(p *PartitionWriter, rows int) error {
 // one that has not has nothing that it could put there.
 func TestPartitionWriterReserves(t *testing.T) {
 	for _, reserves := range []bool{true, false} {
-		cfg := config(16, feedback.NoTiles, nil)
+		cfg := config(16, feedback.NoTables, nil)
 		cfg.Threads = 2
 		l, space := tight(t, cfg, 8<<20, cfg.Threads)
 		p := cfg.run().NewPartitionWriter(0)
@@ -56,7 +56,7 @@ func TestPartitionWriterReserves(t *testing.T) {
 
 // What a writer reserves is a part of what was reserved for all, as long as there is as much.
 func TestPartitionWriterReservesOfAll(t *testing.T) {
-	cfg := config(16, feedback.NoTiles, nil)
+	cfg := config(16, feedback.NoTables, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
 	all, err := cfg.run().Reserve(cfg.openPages())
@@ -81,7 +81,7 @@ func TestPartitionWriterReservesOfAll(t *testing.T) {
 
 // However much memory there is, a writer has no more than it may take.
 func TestPartitionWriterShare(t *testing.T) {
-	cfg := config(16, feedback.NoTiles, nil)
+	cfg := config(16, feedback.NoTables, nil)
 	cfg.Threads = 8
 	l, space := tight(t, cfg, 64<<20, cfg.Threads)
 	most := cfg.Memory.Worker / 2
@@ -99,7 +99,7 @@ func TestPartitionWriterShare(t *testing.T) {
 
 // What a writer had reserved and not used is free once its rows are the groups'.
 func TestPartitionWriterTaken(t *testing.T) {
-	cfg := config(16, feedback.NoTiles, nil)
+	cfg := config(16, feedback.NoTables, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
 	p := cfg.run().NewPartitionWriter(0)
@@ -107,7 +107,7 @@ func TestPartitionWriterTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var g Groups
-	if err := g.Take(p); err != nil {
+	if err := g.Add(p); err != nil {
 		t.Fatal(err)
 	}
 	if l.Reserved() != p.store.pool.Bytes() {

@@ -2,6 +2,6 @@
 
 package cpu
 
-// threadsTried is how many workers a run has in the tests that try all roads: with the race
+// threadsTried is how many workers a run has in the tests that try all strategies: with the race
 // detector, which has nothing to find in one that is alone, several.
 var threadsTried = []int{3}

@@ -107,7 +107,7 @@ const (
 // (McIlroy, Bostic and McIlroy 1993), which needs no memory. When it is told to stop it leaves them
 // in any order.
 func (r *ranker) sort(rows []ranked, top int) {
-	for ; top >= 0 && !r.stop.look(); top -= 8 {
+	for ; top >= 0 && !r.stop.check(); top -= 8 {
 		if len(rows) < flagLeast {
 			sortFew(rows)
 			return
@@ -141,8 +141,8 @@ func sortFew(rows []ranked) {
 	}
 }
 
-// distribute moves rows to where those of their byte at shift belong, of which there are so many,
-// and orders these.
+// distribute moves rows to the places of their byte at shift, of which ends has the ends, and
+// orders the rows of each byte.
 func (r *ranker) distribute(rows []ranked, shift int, ends *[256]int) {
 	var next [256]int // where the next row of a byte goes
 	at := 0
@@ -152,7 +152,7 @@ func (r *ranker) distribute(rows []ranked, shift int, ends *[256]int) {
 		ends[b] = at
 	}
 	for b, end := range ends {
-		if r.stop.look() {
+		if r.stop.check() {
 			return
 		}
 		for i := next[b]; i < end; i = next[b] {

@@ -124,7 +124,8 @@ func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 		h := e.Hash[i]
 		at := h >> shift
 		g := uint32(entries[at])
-		if g-firstNew < n-firstNew && (long && t.same(g, e, i) || !long && same(rows[int(g)*stride+base:], keys, i)) { // made by a row before
+		// made by a row before
+		if g-firstNew < n-firstNew && (long && t.same(g, e, i) || !long && same(rows[int(g)*stride+base:], keys, i)) {
 			groups[i] = g
 			continue
 		}
@@ -152,7 +153,8 @@ func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
 		i := uint(row)
 		h, k := hash[i], keys[i]
 		entry := &entries[h>>shift]
-		if g := uint32(*entry); g-firstNew < n-firstNew && rows[int(g)*stride+base] == k { // made by a row before
+		// made by a row before
+		if g := uint32(*entry); g-firstNew < n-firstNew && rows[int(g)*stride+base] == k {
 			groups[i] = g
 			continue
 		}

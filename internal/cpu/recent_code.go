@@ -16,9 +16,10 @@ import (
 type recentCodes struct {
 	dict   *column.Dict
 	groups []uint32 // by code: the group's number
-	first  uint32   // the number of the first group since dict came, or the table was emptied after that
-	at     uint32   // that group's place in the table
-	fresh  []int32  // scratch: rows of new groups
+	// the number of the first group since dict came, or the table was emptied after that
+	first uint32
+	at    uint32  // that group's place in the table
+	fresh []int32 // scratch: rows of new groups
 }
 
 const (

@@ -24,7 +24,7 @@ func TestRecentCode(t *testing.T) {
 
 func testRecentCode(t *testing.T, typ column.Type, first uint32) {
 	refusal, refuse := budgettest.Refused(), false
-	cfg := configOf([]key.Column{{Type: typ, Filled: true}}, 1, feedback.NoTiles, budgettest.Lender(func(bytes int64) error {
+	cfg := configOf([]key.Column{{Type: typ, Filled: true}}, 1, feedback.NoTables, budgettest.Lender(func(bytes int64) error {
 		if bytes > 0 && refuse {
 			return refusal
 		}

@@ -30,7 +30,7 @@ func TestRecent(t *testing.T) {
 }
 
 func testRecent(t *testing.T, cols []key.Column, bits uint64) {
-	cfg := configOf(cols, 1, feedback.NoTiles, noLimit)
+	cfg := configOf(cols, 1, feedback.NoTables, noLimit)
 	defer cfg.Arenas.Close()
 	w, err := cfg.run().NewWorker(Pipeline{})
 	if err != nil {
@@ -93,7 +93,8 @@ func recentBatch(rng *rand.Rand, cols []key.Column, n int) []column.Vector {
 		}
 		out[i] = column.Vector{Type: c.Type, Len: n}
 		for range n {
-			out[i].Int = append(out[i].Int, rng.Int64N(3000)>>rng.IntN(8)) // 0 is among them, as in memory that was never written
+			// 0 is among them, as in memory that was never written
+			out[i].Int = append(out[i].Int, rng.Int64N(3000)>>rng.IntN(8))
 		}
 	}
 	return out

@@ -31,9 +31,12 @@ type Input struct {
 	Units    int
 	Reader   func() Reader
 	Pipeline func() Pipeline
-	Builder  func(Reader) BatchBuilder  // of a worker, by its reader; nil: an accelerator takes rows alone
-	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
-	ReadAll  func()                     // all units were, without an error, and distinct values are folded next; nil will do
+	// of a worker, by its reader; nil: an accelerator takes rows alone
+	Builder func(Reader) BatchBuilder
+	// a unit was read; may be called from several workers at once
+	Done func(unit int, rows int64)
+	// all units were, without an error, and distinct values are folded next; nil will do
+	ReadAll func()
 }
 
 // Groups is the outcome of a run: the groups of all workers, partitioned.
@@ -43,7 +46,7 @@ type Groups struct {
 	Estimate    float64              // about how many there are
 	Sent        int64                // input rows that the device was given, as rows or groups
 	Distinct    []Folded             // what came of each of Config.Distinct
-	Kept        []Kept               // the groups of each, with Config.KeepDistinct; else none
+	Inner       []InnerGroups        // the groups of each, with Config.KeepDistinct; else none
 
 	stores []*store
 	drawn  int64         // memory for mergers (HELD)
@@ -76,10 +79,10 @@ func (g *Groups) Close() error {
 		errs = append(errs, s.close())
 	}
 	g.giveBack()
-	for i := range g.Kept {
-		errs = append(errs, g.Kept[i].Groups.Close())
+	for i := range g.Inner {
+		errs = append(errs, g.Inner[i].Groups.Close())
 	}
-	g.stores, g.Buckets, g.Kept = nil, nil, nil
+	g.stores, g.Buckets, g.Inner = nil, nil, nil
 	return errors.Join(errs...)
 }
 
@@ -106,23 +109,23 @@ func (r *Run) Group(ctx context.Context, in Input) (Groups, error) {
 	workers = withOthers(workers)
 	err := context.Cause(ctx)
 	var folded []Folded
-	var kept []Kept
+	var inner []InnerGroups
 	switch {
 	case err != nil:
 	case r.cfg.KeepDistinct:
-		folded, kept, err = r.keepAll(in, workers)
+		folded, inner, err = r.keepAll(in, workers)
 	default:
 		folded, err = r.foldAll(ctx, in, workers)
 	}
 	if err == nil {
 		var g Groups
 		if g, err = r.finish(workers); err == nil {
-			g.Distinct, g.Kept = folded, kept
+			g.Distinct, g.Inner = folded, inner
 			return g, nil
 		}
 	}
-	for i := range kept {
-		err = errors.Join(err, kept[i].Groups.Close())
+	for i := range inner {
+		err = errors.Join(err, inner[i].Groups.Close())
 	}
 	for _, w := range workers {
 		if w != nil {
@@ -154,8 +157,8 @@ func each(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// work is the life of one worker: it takes units until none is left. The worker is returned, to be
-// closed, whatever became of it, a panic included.
+// work is the life of one worker: it takes units until none is left. The worker is
+// returned to be closed also with an error, and after a panic.
 func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker, err error) {
 	defer invariant.Recovered(&err)
 	if w, err = r.NewWorker(in.Pipeline()); err != nil {
@@ -221,7 +224,7 @@ func inTables(workers []*Worker) (all int, partitioned bool) {
 // finish empties all workers into buckets of one number of partitions.
 func (r *Run) finish(workers []*Worker) (g Groups, err error) {
 	total, _ := inTables(workers)
-	if err := r.leaveTop(workers, total); err != nil {
+	if err := r.dropBelowTopN(workers, total); err != nil {
 		return g, err
 	}
 	total, g.Partitioned = inTables(workers)

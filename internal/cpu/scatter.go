@@ -12,12 +12,12 @@ import (
 
 // This file is how a worker comes to partition its groups, and does.
 
-// passing is what share of the rows of the input come to the worker's groups, as far as it has
-// seen.
-func (w *Worker) passing() float64 {
+// selectivity is the share of the input's rows that pass the filter, among those that the worker
+// has read.
+func (w *Worker) selectivity() float64 {
 	share := 1.0
 	if w.read > 0 {
-		share = float64(w.passed) / float64(w.read)
+		share = float64(w.selected) / float64(w.read)
 	}
 	if w.comes > 0 {
 		share *= w.comes
@@ -30,7 +30,7 @@ func (w *Worker) rowsAll() int64 {
 	if w.run.rows < 0 {
 		return -1
 	}
-	return int64(float64(w.run.rows) * w.passing())
+	return int64(float64(w.run.rows) * w.selectivity())
 }
 
 // rowsEach is rowsAll of one worker.
@@ -134,8 +134,8 @@ func (w *Worker) openBuckets() {
 	}
 }
 
-// scatter makes a tile of the n rows and places it: on the device if it takes
-// rows, else in buckets.
+// scatter makes groups of the n rows of a batch, one of each, and places them: on the device if it
+// takes rows, else in buckets.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
 	if err := w.encoder.Err(); err != nil {
@@ -152,11 +152,11 @@ func (w *Worker) scatter(n int) error {
 	}
 	if rows, err := w.outgoingRows(n); err != nil || rows != nil {
 		if err == nil {
-			err = w.makeTile(rows, n)
+			err = w.makeRows(rows, n)
 		}
 		return err
 	}
-	if err := w.growTile(n); err != nil {
+	if err := w.growBatchRows(n); err != nil {
 		return err
 	}
 	if w.cfg.hasRefs() {
@@ -166,8 +166,8 @@ func (w *Worker) scatter(n int) error {
 		w.encoder.Store(w.store.arena)
 	}
 	w.openBuckets()
-	rows := w.tileRows[:n*w.cfg.Stride]
-	if err := w.makeTile(rows, n); err != nil {
+	rows := w.batchRows[:n*w.cfg.Stride]
+	if err := w.makeRows(rows, n); err != nil {
 		return err
 	}
 	if err := w.store.placeBy(w.encoder.Hash[:n], rows); err != nil {
@@ -176,8 +176,8 @@ func (w *Worker) scatter(n int) error {
 	return w.regrow()
 }
 
-// makeTile writes the n rows of the batch, each a group of its own.
-func (w *Worker) makeTile(rows []uint64, n int) error {
+// makeRows writes the n rows of the batch, each a group of its own.
+func (w *Worker) makeRows(rows []uint64, n int) error {
 	stride, base, keys := w.cfg.Stride, w.cfg.Keys.Base(), w.encoder.Words
 	states := w.template[base+len(keys):]
 	for i, h := range w.encoder.Hash[:n] {
@@ -193,13 +193,13 @@ func (w *Worker) makeTile(rows []uint64, n int) error {
 	for i := len(w.identity); i < n; i++ {
 		w.identity = append(w.identity, uint32(i))
 	}
-	w.tile.Rows, w.tile.Unseen = rows, false
-	w.update(&w.tile, w.identity[:n], 0)
-	return w.tile.Outside()
+	w.batchTable.Rows, w.batchTable.Unseen = rows, false
+	w.update(&w.batchTable, w.identity[:n], 0)
+	return w.batchTable.Outside()
 }
 
-// reserve makes sure of memory for so many bytes of values, if need be by
-// putting all buckets to disk.
+// reserve makes sure of memory for values of that size, if necessary by writing
+// all buckets to disk.
 func (w *Worker) reserve(bytes int) error {
 	err := w.room(bytes)
 	if err == nil || !refused(err) || w.store.disk == nil {
@@ -226,24 +226,24 @@ func (w *Worker) settle() error {
 	return err
 }
 
-// growTile makes room for a tile of n rows.
-func (w *Worker) growTile(n int) error {
+// growBatchRows makes room for n rows of a batch.
+func (w *Worker) growBatchRows(n int) error {
 	words := n * w.cfg.Stride
-	if len(w.tileRows) >= words {
+	if len(w.batchRows) >= words {
 		return nil
 	}
-	w.dropTile()
+	w.dropBatchRows()
 	bytes := int64(8 * words)
-	if err := w.askTile(bytes); err != nil {
+	if err := w.drawBatchRows(bytes); err != nil {
 		return err
 	}
-	w.tileHeld = bytes
-	w.tileRows = hostmem.Make[uint64](words)
+	w.batchHeld = bytes
+	w.batchRows = hostmem.Make[uint64](words)
 	return nil
 }
 
-// askTile takes memory for tiles, if need be by putting all buckets to disk.
-func (w *Worker) askTile(bytes int64) error {
+// drawBatchRows draws memory for rows of batches. If it is refused, all buckets go to disk first.
+func (w *Worker) drawBatchRows(bytes int64) error {
 	ask := func() error {
 		if err := w.fits(bytes); err != nil {
 			return err
@@ -263,12 +263,12 @@ func (w *Worker) askTile(bytes int64) error {
 	return nil
 }
 
-// dropTile lets go of the memory of tiles.
-func (w *Worker) dropTile() {
-	hostmem.Free(w.tileRows)
-	w.tileRows, w.tile.Rows = nil, nil
-	w.cfg.Budget.Release(w.tileHeld)
-	w.tileHeld = 0
+// dropBatchRows frees the memory for rows of batches.
+func (w *Worker) dropBatchRows() {
+	hostmem.Free(w.batchRows)
+	w.batchRows, w.batchTable.Rows = nil, nil
+	w.cfg.Budget.Release(w.batchHeld)
+	w.batchHeld = 0
 }
 
 // forget lets go of the last batch and of the memory to compute with it, dictionaries above all:
@@ -294,7 +294,7 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 // that it can take; the others are in buckets then, of 2^hashBits partitions unless the
 // worker has partitioned before. held is its table, if that is held; else nil.
 func (w *Worker) Finish(hashBits uint, held *heldTable) error {
-	w.dropTile()
+	w.dropBatchRows()
 	w.forget()
 	if w.store.buckets == nil {
 		w.store.open(0, hashBits)
@@ -307,7 +307,8 @@ func (w *Worker) Finish(hashBits uint, held *heldTable) error {
 		w.table.dropLeft()
 		w.note(w.table.rows.Rows)
 		var err error
-		if rows := w.table.rows.Rows; !w.isEmpty(rows) || w.run.sent.Load() == 0 { // else the group is the accelerator's
+		// else the group is the accelerator's
+		if rows := w.table.rows.Rows; !w.isEmpty(rows) || w.run.sent.Load() == 0 {
 			err = w.put(rows)
 		}
 		w.table.drop()

@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is how rows that have crowded and do not fit in memory are divided by the seeded hash,
-// which parts them whatever their keys (CROWDED). The groups of each bucket are one sorted run, or
+// This file divides rows that have crowded and do not fit in memory by the seeded hash, which
+// separates any keys (CROWDED). The groups of each bucket are one sorted run, or
 // some if they do not fit either.
 
 const (

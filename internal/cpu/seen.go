@@ -7,10 +7,12 @@ import "github.com/gagg-dev/gagg/internal/column"
 // most rows may be such, and they are known before a value is looked at.
 type seenCodes struct {
 	dicts []*column.Dict // of the keys, then of the value
-	last  []uint32       // by code of the value: the number of the keys that came with it last, plus 1; nil: not kept yet
-	base  []uint32       // by key: what its code counts
-	rows  []int32
-	keys  []uint32 // numbers of the batch's keys, plus 1
+	// by code of the value: the number of the keys that came with it last, plus 1; nil: not kept
+	// yet
+	last []uint32
+	base []uint32 // by key: what its code counts
+	rows []int32
+	keys []uint32 // numbers of the batch's keys, plus 1
 
 	came, dropped int // rows with these dictionaries
 }

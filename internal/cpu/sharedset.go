@@ -12,8 +12,8 @@ import (
 )
 
 // sharedSet is the groups of an inner run, or those of one grouping set, as one set, which all
-// workers enter keys into while they read (member.go). A key is there once, whoever has met it, so
-// that memory is touched for each different value and not for each row, and nothing is left to be
+// workers enter keys into while they read (member.go). A key is there once for all workers, so that
+// memory is touched for each different value and not for each row, and nothing is left to be
 // merged: the set is partitioned for the sake of its locks alone.
 //
 //	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
@@ -46,7 +46,8 @@ const (
 	setParts = 1 << setBits
 
 	leastSlots = 64 // of a partition: all have 128 KiB of keys of a word
-	lineSlots  = 8  // slots are a multiple of it: their first words, if there are no others, are a cache line
+	// slots are a multiple of it: their first words, if there are no others, are a cache line
+	lineSlots = 8
 )
 
 // setPart is a partition of a shared set. What its lock guards comes behind it.
@@ -55,7 +56,8 @@ type setPart struct {
 	slots []uint64
 	n     int // keys in them
 
-	touched uint64 // what was read of slots before keys are looked up, which else the compiler may leave out
+	// what was read of slots before keys are looked up, which else the compiler may leave out
+	touched uint64
 	_       [80]byte
 }
 
@@ -91,7 +93,7 @@ func (s *sharedSet) counted() (read, came, found int64) {
 // errSetClosed is what entering meets in a set that is closed.
 var errSetClosed = errors.New("the set is closed")
 
-// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows).
+// newSharedSet returns a set for keys of `words` words, from `rows` rows (-1: not known).
 func newSharedSet(words int, rows int64, memory *slabs) *sharedSet {
 	return &sharedSet{words: words, rows: rows, seed: setSeed{rand.Uint64(), rand.Uint64() | 1}, memory: memory}
 }
@@ -152,8 +154,8 @@ const (
 	// come, the less an estimate means.
 	leastGrowth = 1.5
 	mostGrowth  = 16
-	// expectLeast is how many keys have come at least for an estimate, and expectShare what part of
-	// all: so many that, where four in five are new, some hundred are not by then.
+	// expectLeast is the least number of keys for an estimate, and expectShare their least share of
+	// all keys: then, if four in five keys are new, some hundred have come that are not.
 	expectLeast = 64 << 10
 	expectShare = 256
 	// mostNew is of how many of the keys that come to the set most are new, for it to be worth

@@ -21,7 +21,7 @@ func (s *sharedSet) enterSlots(p *setPart, keys []uint64) {
 	}
 }
 
-// home is which of so many lines a key of a hash belongs to.
+// home is the number of the line, of lines, that a key of a hash belongs to.
 func home(hash uint64, lines int) uint64 {
 	hi, _ := bits.Mul64(hash<<setBits, uint64(lines))
 	return hi

@@ -84,13 +84,13 @@ func (r *distinctRun) config(shared int64, from budget.Lender) *setup {
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: []bool{!r.sums}})
 	cfg := &setup{Config: &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from), Stride: Stride(l, states),
-		Rows: -1, AtMost: -1, Tile: feedback.DefaultTileConfig, Budget: from,
+		Rows: -1, AtMost: -1, Table: feedback.DefaultTableConfig, Budget: from,
 	}}
 	cfg.Distinct = []Distinct{{
 		Part: 1, Values: states.Part(1).Takes(0), Shared: shared, Sets: []SetKeys{{inner, AllColumns(r.keys + 1)}},
 		Config: &Config{
 			Keys: inner, Intern: cfg.Intern, States: agg.Compile(nil, 1+inner.Words, agg.Options{MaxRows: -1}), Arenas: cfg.Arenas,
-			Stride: 1 + inner.Words, Partitions: 4, Rows: int64(len(r.in)) * int64(r.in[0].Rows), AtMost: -1, Tile: cfg.Tile, Budget: from,
+			Stride: 1 + inner.Words, Partitions: 4, Rows: int64(len(r.in)) * int64(r.in[0].Rows), AtMost: -1, Table: cfg.Table, Budget: from,
 		},
 	}}
 	return cfg
@@ -174,7 +174,8 @@ func TestSharedSet(t *testing.T) {
 	for keys := range 3 {
 		for _, form := range []string{"flat", "coded", "mixed"} {
 			for _, sums := range []bool{false, true} {
-				for _, values := range []int{7, []int{60_000, 8_500, 1_200}[keys]} { // few keys, and some ten thousands
+				// few keys, and some ten thousands
+				for _, values := range []int{7, []int{60_000, 8_500, 1_200}[keys]} {
 					r := newDistinctRun(keys, sums, 40, 2000, values, form)
 					closes := 2*memberBytes(keys+1) + 2*firstSlabWords*8
 					for _, c := range []struct {

@@ -3,7 +3,7 @@ package cpu
 import "github.com/gagg-dev/gagg/feedback"
 
 // sizes counts the rows of some groups of a table, up to a few: how many groups have one row, and
-// how many two, says how many have none yet (feedback.Seen).
+// how many two, says how many have none yet (feedback.Observation).
 type sizes struct {
 	rows []uint8 // by group / sampleGroups: those of groups that sampleGroups divides
 	ends bool    // rows came that were not counted: nothing is known of the groups from then on
@@ -37,12 +37,12 @@ func (s *sizes) add(groups []uint32, n uint32) {
 	}
 }
 
-// seen is what so many rows that made n groups tell, and what was expected before.
-func (s *sizes) seen(rows int64, n uint32, before float64) feedback.Seen {
+// observe is the observation of rows that have made n groups; before is what was expected earlier.
+func (s *sizes) observe(rows int64, n uint32, before float64) feedback.Observation {
 	var having [mostCounted + 1]int
 	for _, r := range s.rows {
 		having[r]++
 	}
 	all := float64(max(len(s.rows), 1))
-	return feedback.Seen{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all, Counted: len(s.rows), Before: before}
+	return feedback.Observation{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all, Counted: len(s.rows), Before: before}
 }

@@ -22,7 +22,7 @@ func TestCachedTable(t *testing.T) {
 		{10_000_000, false, true},
 	} {
 		in, _ := data(rand.New(rand.NewPCG(7, 7)), 100, 1000, test.groups, "flat", false)
-		cfg := config(0, feedback.TileConfig{MinRows: 10_000, MinReduction: 30, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
+		cfg := config(0, feedback.TableConfig{MinRows: 10_000, MinReduction: 30, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
 		cfg.Rows = 100_000
 		w, err := cfg.run().NewWorker(pipeline(false))
 		if err != nil {
@@ -37,7 +37,7 @@ func TestCachedTable(t *testing.T) {
 				most = max(most, w.table.held)
 			}
 		}
-		if (w.table.inCache() && w.phase == phaseTable) != test.cached || (w.phase == phaseScatter) != test.scatter || most > cfg.Tile.CacheBytes {
+		if (w.table.inCache() && w.phase == phaseTable) != test.cached || (w.phase == phaseScatter) != test.scatter || most > cfg.Table.CacheBytes {
 			t.Errorf("%d groups: cached %t, phase %d, a table of %d bytes", test.groups, w.table.inCache(), w.phase, most)
 		}
 		if err := w.close(); err != nil {
@@ -51,7 +51,7 @@ func TestSizes(t *testing.T) {
 	var s sizes
 	groups := []uint32{0, 1, 0, sampleGroups, 0, 2 * sampleGroups, 2 * sampleGroups, 0, 3}
 	s.add(groups, 4*sampleGroups)
-	got := s.seen(int64(len(groups)), 4*sampleGroups, 0)
+	got := s.observe(int64(len(groups)), 4*sampleGroups, 0)
 	if got.Rows != 9 || got.Groups != 4*sampleGroups || math.Abs(got.Once-.25) > 1e-9 || math.Abs(got.Twice-.25) > 1e-9 {
 		t.Errorf("%+v", got)
 	}
@@ -61,7 +61,7 @@ func TestSizes(t *testing.T) {
 // what was counted before says nothing of a table that has twice as many rows, which is kept.
 func TestSizesBeforeCodes(t *testing.T) {
 	const groups, batches, n = 300_000, 270, 1000
-	cfg := configOf([]key.Column{{Type: int64Type}}, 0, feedback.DefaultTileConfig, noLimit)
+	cfg := configOf([]key.Column{{Type: int64Type}}, 0, feedback.DefaultTableConfig, noLimit)
 	cfg.Rows = 5_000_000
 	w, err := cfg.run().NewWorker(Pipeline{Used: []int{0}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(0)}})
 	if err != nil {

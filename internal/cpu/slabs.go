@@ -35,7 +35,7 @@ const (
 // get returns n zeros.
 func (s *slabs) get(n int) ([]uint64, error) {
 	s.mu.Lock()
-	piece, used, err := s.take(n)
+	piece, used, err := s.getDirty(n)
 	s.mu.Unlock()
 	if used {
 		clear(piece)
@@ -43,8 +43,8 @@ func (s *slabs) get(n int) ([]uint64, error) {
 	return piece, err
 }
 
-// take returns n words, which may have been used.
-func (s *slabs) take(n int) (piece []uint64, used bool, err error) {
+// getDirty returns n words, which may have been used.
+func (s *slabs) getDirty(n int) (piece []uint64, used bool, err error) {
 	if s.owner == nil {
 		s.owner = map[*uint64]*slab{}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is the road of rows that do not fit in memory and that hash bits may not part: their
-// hashes are all equal, as of one group whose values fill the memory, or they have crowded
+// This file is the strategy for rows that do not fit in memory and that hash bits may not part:
+// their hashes are all equal, as of one group whose values fill the memory, or they have crowded
 // (CROWDED). They are sorted by hash and key: runs as large as memory allows are sorted and written
 // to disk, and the runs merged. It always ends: a run holds at least one block, and each merge of
 // runs makes one of several. Where groups are expected to have several rows each, rows are divided

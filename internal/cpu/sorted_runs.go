@@ -82,7 +82,7 @@ func (h *runHeap) Pop() any {
 
 // runSink is where merged groups go, whose values lie in the store's arena.
 type runSink interface {
-	take(row []uint64) error
+	add(row []uint64) error
 	// free is called now and then, and at the end: no group that was taken needs its values after
 	// it.
 	free() error
@@ -94,7 +94,7 @@ type runWriter struct {
 	run sortedRun
 }
 
-func (w *runWriter) take(row []uint64) (err error) {
+func (w *runWriter) add(row []uint64) (err error) {
 	w.run, err = w.m.store.disk.Write(w.run, row)
 	return err
 }
@@ -104,17 +104,17 @@ func (w *runWriter) free() error { return nil }
 // runEmitter emits them, many at a time.
 type runEmitter struct{ m *Merger }
 
-func (e runEmitter) take(row []uint64) error {
-	e.m.out.tile = append(e.m.out.tile, row...)
-	if len(e.m.out.tile) < e.m.out.most*e.m.cfg.Stride {
+func (e runEmitter) add(row []uint64) error {
+	e.m.out.rows = append(e.m.out.rows, row...)
+	if len(e.m.out.rows) < e.m.out.most*e.m.cfg.Stride {
 		return nil
 	}
 	return e.free()
 }
 
 func (e runEmitter) free() error {
-	rows := e.m.out.tile
-	if e.m.out.tile = rows[:0]; len(rows) == 0 {
+	rows := e.m.out.rows
+	if e.m.out.rows = rows[:0]; len(rows) == 0 {
 		return nil
 	}
 	return e.m.out.emit(rows)
@@ -148,7 +148,7 @@ func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink runSink) 
 		if err := m.takeGroup(h, group, sink); err != nil {
 			return err
 		}
-		if err := sink.take(group); err != nil {
+		if err := sink.add(group); err != nil {
 			return err
 		}
 		if m.store.arena.Bytes() > runValues {

@@ -47,15 +47,15 @@ func TestSpillRoads(t *testing.T) {
 	for _, groups := range []int{1, 5000, 60_000} {
 		in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 100, 1000, groups, "flat", false)
 		for _, limit := range []int64{2 << 20, 64 << 20} {
-			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+			for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 				for _, threads := range threadsTried {
 					for form, configOf := range configsTried {
-						name := fmt.Sprintf("groups=%d/limit=%dMiB/scatter=%t/threads=%d/rows=%s", groups, limit>>20, tile == feedback.NoTiles, threads, form)
+						name := fmt.Sprintf("groups=%d/limit=%dMiB/scatter=%t/threads=%d/rows=%s", groups, limit>>20, tile == feedback.NoTables, threads, form)
 						t.Run(name, func(t *testing.T) {
 							cfg := configOf(0, tile, nil)
 							_, space := tight(t, cfg, limit*int64(threads), threads)
 							checkSums(t, cfg, in, false, threads, want)
-							if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 60_000 || tile == feedback.NoTiles)) {
+							if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 60_000 || tile == feedback.NoTables)) {
 								t.Fatalf("%d bytes were spilled", space.Written())
 							}
 						})
@@ -70,7 +70,7 @@ func TestSpillRoads(t *testing.T) {
 // have their directory is divided like others, rows in memory included.
 func TestSpillNoDirectory(t *testing.T) {
 	for _, groups := range []int{1, 60_000} {
-		cfg := config(1, feedback.NoTiles, nil)
+		cfg := config(1, feedback.NoTables, nil)
 		_, space := tight(t, cfg, 32<<20, 3)
 		cfg.Memory.Merge = 1 << 20
 		in, want := data(rand.New(rand.NewPCG(8, uint64(groups))), 100, 1000, groups, "flat", false)
@@ -84,7 +84,7 @@ func TestSpillNoDirectory(t *testing.T) {
 // What whoever takes the groups is refused is not the merger's: it has emitted some of them, and
 // divides nothing.
 func TestSpillEmitRefused(t *testing.T) {
-	cfg := config(1, feedback.NoTiles, nil)
+	cfg := config(1, feedback.NoTables, nil)
 	tight(t, cfg, 32<<20, 1)
 	in, _ := data(rand.New(rand.NewPCG(8, 1)), 10, 1000, 5000, "flat", false)
 	g, err := run(t.Context(), cfg, in, false, 1)
@@ -113,7 +113,7 @@ func TestSpillEmitRefused(t *testing.T) {
 // knows asks for as many partitions as there can be.
 func TestSpillBlockSize(t *testing.T) {
 	for _, limit := range []int64{8 << 20, 64 << 20} {
-		cfg := config(0, feedback.NoTiles, nil)
+		cfg := config(0, feedback.NoTables, nil)
 		tight(t, cfg, limit, 2)
 		cfg.Threads = 2
 		n := int64(1) << cfg.run().choose(0, 0, 0, cfg.Rows, 0)
@@ -127,9 +127,9 @@ func TestSpillBlockSize(t *testing.T) {
 func TestSpillLongKeys(t *testing.T) {
 	for _, keys := range []string{"flat", "mixed"} {
 		in, want := longInput(60, 1000, 10_000, keys)
-		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+		for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 			for _, threads := range threadsTried {
-				t.Run(fmt.Sprintf("keys=%s/scatter=%t/threads=%d", keys, tile == feedback.NoTiles, threads), func(t *testing.T) {
+				t.Run(fmt.Sprintf("keys=%s/scatter=%t/threads=%d", keys, tile == feedback.NoTables, threads), func(t *testing.T) {
 					for _, inline := range []int{0, 16} {
 						cfg := configOf([]key.Column{{Type: stringType, Inline: inline}, {Type: int64Type}}, 0, tile, nil)
 						_, space := tight(t, cfg, int64(threads)*5<<19, threads)
@@ -158,7 +158,7 @@ func TestSpillEqualHashes(t *testing.T) {
 	}
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) {
-			cfg := configOf(0, feedback.NoTiles, nil)
+			cfg := configOf(0, feedback.NoTables, nil)
 			tight(t, cfg, 5<<20, 1)
 			got := sumsOf(t, cfg, in, false, 1)
 			if len(got) != n {
@@ -176,7 +176,7 @@ func TestSpillEqualHashes(t *testing.T) {
 // What is reserved no worker takes, but each keeps enough to put its rows to disk: more cannot be
 // reserved. What is given back is theirs again.
 func TestShareBesideReserved(t *testing.T) {
-	cfg := config(16, feedback.NoTiles, nil)
+	cfg := config(16, feedback.NoTables, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
 	each := cfg.Memory.Worker
@@ -221,20 +221,20 @@ func TestShareBesideReserved(t *testing.T) {
 // A worker whose share has become less than what it has gets a few pages to empty its table into
 // buckets, and no more.
 func TestPagesBesideShare(t *testing.T) {
-	cfg := config(16, feedback.NoTiles, nil)
+	cfg := config(16, feedback.NoTables, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
 	w := Worker{run: cfg.run(), cfg: cfg.Config}
 	w.store = newStore(cfg.Config, w.pages())
-	w.tileHeld = w.run.share() - cfg.openPages() - partition.LeastBytes
+	w.batchHeld = w.run.share() - cfg.openPages() - partition.LeastBytes
 	most, err := cfg.run().Reserve(2 * (cfg.Memory.Worker - cfg.Memory.Worker/leastShare))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer most.Close()
 	l.SetLimit(0)
-	if w.tileHeld <= cfg.run().share() {
-		t.Fatalf("%d bytes are within %d", w.tileHeld, cfg.run().share())
+	if w.batchHeld <= cfg.run().share() {
+		t.Fatalf("%d bytes are within %d", w.batchHeld, cfg.run().share())
 	}
 	if err := w.pages().Draw(2 * partition.LeastBytes); err != nil {
 		t.Error(err)

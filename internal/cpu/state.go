@@ -17,17 +17,20 @@ type Run struct {
 
 	// rows is how many rows all workers are to see; -1: not known. It is Config.Rows until groups
 	// of inner runs come in place of the input's rows.
-	rows     int64
-	first    *first                         // nil: all groups are wanted
-	plan     atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
-	sent     atomic.Int64                   // input rows that the accelerator was given, as rows or groups
-	back     []Returned                     // rows that the accelerator does not take
-	taken    atomic.Int64                   // how many of them workers have begun to place
-	long     atomic.Bool                    // beside an accelerator, rows with long strings went to buckets
-	longest  atomic.Int64                   // bytes of the longest text that was told
-	joined   bool                           // no key is in two tables
-	groups   float64                        // about how many there are, from the end of the input on; 0: not known
-	expected atomic.Int64                   // about how many there will be; 0: not known
+	rows  int64
+	limit *hashLimit                     // nil: all groups are wanted
+	plan  atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
+	// input rows that the accelerator was given, as rows or groups
+	sent  atomic.Int64
+	back  []Returned   // rows that the accelerator does not take
+	taken atomic.Int64 // how many of them workers have begun to place
+	// beside an accelerator, rows with long strings went to buckets
+	long    atomic.Bool
+	longest atomic.Int64 // bytes of the longest text that was told
+	joined  bool         // no key is in two tables
+	// about how many there are, from the end of the input on; 0: not known
+	groups   float64
+	expected atomic.Int64 // about how many there will be; 0: not known
 	reserved budget.Reservations
 }
 
@@ -44,8 +47,8 @@ type inner struct {
 // NewRun makes ready for a run. The configuration is its own from now on.
 func NewRun(cfg Config) *Run {
 	r := &Run{cfg: &cfg, rows: cfg.Rows}
-	if cfg.First > 0 {
-		r.first = newFirst(cfg.First)
+	if cfg.Limit > 0 {
+		r.limit = newHashLimit(cfg.Limit)
 	}
 	for i := range cfg.Distinct {
 		d := &cfg.Distinct[i]

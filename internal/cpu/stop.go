@@ -40,8 +40,8 @@ func (s *stop) due() bool {
 	return s.stopped
 }
 
-// look reports whether to stop; the steps before it may have been many.
-func (s *stop) look() bool {
+// check reports whether to stop; the steps before it may have been many.
+func (s *stop) check() bool {
 	s.stopped = s.stopped || s.ctx.Err() != nil
 	return s.stopped
 }

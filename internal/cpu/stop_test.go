@@ -35,7 +35,7 @@ func TestCancelTranslation(t *testing.T) {
 	v.Dict = &column.Dict{Values: dict}
 	numbers := column.Vector{Type: int64Type, Len: entries, Int: make([]int64, entries)}
 	in := batches{{Rows: entries, Cols: []column.Vector{v, numbers, numbers}}}
-	for name, tile := range map[string]feedback.TileConfig{"table": {MinRows: 1 << 62}, "scatter": feedback.NoTiles} {
+	for name, tile := range map[string]feedback.TableConfig{"table": {MinRows: 1 << 62}, "scatter": feedback.NoTables} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

@@ -28,8 +28,9 @@ type store struct {
 }
 
 // whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
-// That is counted from what is there, not from what was done, and always: a
-// road that loses rows would give a wrong answer that looks right.
+// The rows that are there are counted, not those that were written, and in
+// every build: a strategy that loses rows would give a wrong answer that looks
+// right.
 func (s *store) whole() error {
 	if n := s.buckets.AllRows(); n != s.placed {
 		return fmt.Errorf("internal error: partitions hold %d of %d rows", n, s.placed)
@@ -111,8 +112,8 @@ func (s *store) spill(cause error) error {
 	return s.buckets.Spill(held/spillShare + 1)
 }
 
-// reserve makes sure of memory for so many bytes of values, if need be by
-// putting all buckets to disk. Their rows must all be in buckets.
+// reserve makes sure of memory for values of that size, if necessary by writing
+// all buckets to disk. Their rows must all be in buckets.
 func (s *store) reserve(bytes int) error {
 	err := s.room(bytes)
 	if err == nil || s.disk == nil || s.buckets == nil {
@@ -124,13 +125,13 @@ func (s *store) reserve(bytes int) error {
 	return s.room(bytes)
 }
 
-// room makes sure of memory for so many bytes of values.
+// room makes sure of memory for values of that size.
 func (s *store) room(bytes int) error { return s.arena.Reserve(bytes) }
 
-// makeRoom makes sure of memory for so many bytes of values for one row in no
-// bucket, the only one that refers to the arena: if need be, what lies in the
-// arena and belongs to the row no more is let go, and its long chains of
-// values go to disk. room is what asks for memory.
+// makeRoom makes sure of memory for more values of one row, which is in no
+// bucket and is the only one that refers to the arena. If necessary the values
+// in the arena to which the row refers no more are freed, and its long chains go
+// to disk. room draws the memory.
 func (s *store) makeRoom(row []uint64, bytes int, room func(bytes int) error) error {
 	if err := room(bytes); err == nil || !refused(err) {
 		return err
@@ -167,13 +168,13 @@ func (s *store) compact(row []uint64) error {
 	}
 	base := s.cfg.Arenas.Adopt(sec.Bytes())
 	rowRefs{s.cfg}.Rebase(row, base)
-	s.arena.Own(sec.Take(), drawn, base)
+	s.arena.Own(sec.Detach(), drawn, base)
 	return nil
 }
 
-// exit is the memory that the store needs, beside what it holds, to put rows
-// and their values to disk: so many bytes of pages. EXIT-OPEN: values never
-// take it. Else a store that they fill could not get rid of them.
+// exit is the memory that the store needs, beside what it holds, to write rows
+// and their values to disk: that many bytes of pages. EXIT-OPEN: values never
+// take this memory. Else a store full of values could not write them to disk.
 func (s *store) exit(pages int64) int64 {
 	if s.disk == nil {
 		return 0

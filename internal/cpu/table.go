@@ -18,7 +18,7 @@ import (
 // looks at a row only for an equal tag.
 //
 // Linear probing wraps around at the end. Without deletions the occupied slots
-// are the same whatever the order of insertion, and each run of occupied
+// do not depend on the order of insertion, and each run of occupied
 // slots holds exactly the groups whose home slots are in it: reading the
 // directory from front to back, each run sorted by hash and what has wrapped
 // around taken last, gives the groups in order of hash (HASH-ORDER). That is
@@ -49,8 +49,9 @@ type table struct {
 	template []uint64 // a fresh row
 	room              // see table_memory.go
 	slow     []int32  // scratch: rows to probe one by one
-	left     []uint64 // a bit for each group: it is not the table's any more, at the end of the input; nil: all are
-	leaving  uint32   // how many are not
+	// a bit for each group: it is not the table's any more, at the end of the input; nil: all are
+	left    []uint64
+	leaving uint32 // how many are not
 }
 
 // minRows is how many rows a table has room for at first.
@@ -149,11 +150,11 @@ func (t *table) probe(hash uint64, e *key.Encoder, i int) uint32 {
 	s := d.home(hash)
 	for ; d.slots[s] != 0; s = d.next(s) {
 		if x := d.slots[s]; d.tagged(x, hash) && t.same(d.group(x), e, i) {
-			d.pass(hash, s)
+			d.probed(hash, s)
 			return d.group(x)
 		}
 	}
-	d.pass(hash, s)
+	d.probed(hash, s)
 	group := t.enter(s, hash, e, i)
 	if e.HasLong() {
 		e.Keep(i, t.keyOf(group), t.rows.Arena)

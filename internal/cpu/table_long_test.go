@@ -47,7 +47,7 @@ func randomKey(rng *rand.Rand, groups int) string {
 // Strings whose hashes are all equal are groups of their own, found again in
 // every batch, however they are coded.
 func TestLongKeysOfOneHash(t *testing.T) {
-	cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
+	cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTables, noLimit)
 	defer cfg.Arenas.Close()
 	w, err := cfg.run().NewWorker(Pipeline{})
 	if err != nil {
@@ -118,18 +118,19 @@ func longInput(nbatches, rows, groups int, keys string) (batches, map[string]int
 	return out, want
 }
 
-// Every road counts the rows of each long key right, and the budget knows of
+// Every strategy counts the rows of each long key right, and the budget knows of
 // the strings.
 func TestLongKeyRoads(t *testing.T) {
 	for _, groups := range []int{1, 100, 20_000} {
 		for _, keys := range []string{"flat", "coded", "mixed"} {
 			in, want := longInput(9, 500, groups, keys)
-			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+			for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 				for _, partitions := range []int{1, 16} {
 					for _, threads := range threadsTried {
-						name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d", groups, keys, tile == feedback.NoTiles, partitions, threads)
+						name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d", groups, keys, tile == feedback.NoTables, partitions, threads)
 						t.Run(name, func(t *testing.T) {
-							for _, inline := range []int{0, 16, 40} { // of keys with 9 to 17 bytes, and 200 more
+							// of keys with 9 to 17 bytes, and 200 more
+							for _, inline := range []int{0, 16, 40} {
 								cfg := configOf([]key.Column{{Type: stringType, Inline: inline}, {Type: int64Type}}, partitions, tile, noLimit)
 								defer cfg.Arenas.Close()
 								mustCount(t, cfg, in, threads, want)
@@ -186,7 +187,7 @@ func mustCount(t *testing.T, cfg *setup, in batches, threads int, want map[strin
 // more memory is taken for them than it granted.
 func TestLongKeysBudget(t *testing.T) {
 	refused := budgettest.Refused()
-	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+	for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {
 		cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 4, tile, noLimit)
 		left := int64(1 << 20)
 		cfg.Arenas = arena.New(budgettest.Lender(func(bytes int64) error {

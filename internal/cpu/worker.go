@@ -18,10 +18,11 @@ type Pipeline struct {
 	// First and Rest are Where in two steps, for a reader that filters rows by First
 	// (Reader.Where).
 	First, Rest Condition
-	Used        []int                 // columns that Keys and Args use
-	Begin       func(b *column.Batch) // is told of each batch before Keys and Args are; nil: need not be
-	Keys        []Evaluator
-	Args        []Evaluator // nil: nobody needs the argument
+	Used        []int // columns that Keys and Args use
+	// is told of each batch before Keys and Args are; nil: need not be
+	Begin func(b *column.Batch)
+	Keys  []Evaluator
+	Args  []Evaluator // nil: nobody needs the argument
 }
 
 // Condition is what rows must pass.
@@ -36,7 +37,7 @@ type phase uint8
 const (
 	phaseGlobal  phase = iota // no keys: one group until the end
 	phaseTable                // into the table; ends when feedback says Scatter
-	phaseScatter              // tiles into buckets, until the end
+	phaseScatter              // rows of batches into buckets, until the end
 )
 
 // Worker groups and aggregates the batches it is given.
@@ -58,10 +59,11 @@ type Worker struct {
 	sketch      *partition.Sketch // of all rows placed
 	crowded     bool              // it is shown seeded hashes
 
-	filtered        bool    // the query has a filter
-	sampled         bool    // it is known how many rows pass it: sample
-	read, passed    int64   // rows of the input that came, and those of them that passed the filter
-	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0
+	filtered       bool  // the query has a filter
+	sampled        bool  // it is known how many rows pass it: sample
+	read, selected int64 // rows of the input that came, and those of them that passed the filter
+	// of an inner worker: what share of the rows of the input come to it; else 0
+	comes           float64
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
@@ -75,27 +77,27 @@ type Worker struct {
 	left    column.Batch // of the columns that Where uses: the rows that the reader has left
 	leftBuf []column.Buffer
 
-	near *near // nil: all groups are wanted
+	limiter *hashLimiter // nil: all groups are wanted
 
-	keys     []column.Vector
-	keyBuf   []column.Buffer
-	argBuf   []column.Buffer
-	coded    []bool // by argument: it may stay dictionary-coded
-	in       agg.Input
-	groups   []uint32
-	found    []uint32
-	missing  []int32
-	missKeys []column.Vector
-	tile     agg.Table
-	tileRows []uint64       // memory for one, unless the device takes it
-	checked  []*column.Dict // by argument: whose entries are where they are expected
-	template []uint64       // a fresh row
-	identity []uint32
-	tileHeld int64        // bytes of tileRows
-	out      outgoing     // the tile that is being filled for the device
-	builder  BatchBuilder // nil: the device does not take units as they are
-	leaves   bool         // the unit being read may yet go to the device (UNIT-ONCE)
-	whole    whole        // what rows stand for that have states (regroup.go)
+	keys       []column.Vector
+	keyBuf     []column.Buffer
+	argBuf     []column.Buffer
+	coded      []bool // by argument: it may stay dictionary-coded
+	in         agg.Input
+	groups     []uint32
+	found      []uint32
+	missing    []int32
+	missKeys   []column.Vector
+	batchTable agg.Table
+	batchRows  []uint64       // memory for the rows of a batch, unless the device takes them
+	checked    []*column.Dict // by argument: whose entries are where they are expected
+	template   []uint64       // a fresh row
+	identity   []uint32
+	batchHeld  int64        // bytes of batchRows
+	out        outgoing     // the tile that is being filled for the device
+	builder    BatchBuilder // nil: the device does not take units as they are
+	leaves     bool         // the unit being read may yet go to the device (UNIT-ONCE)
+	whole      whole        // what rows stand for that have states (regroup.go)
 }
 
 // NewWorker returns a worker that takes its input through pipe.
@@ -135,7 +137,7 @@ func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
 	if w.table, err = w.newTable(); err != nil {
 		return nil, errors.Join(err, w.store.close())
 	}
-	w.tile = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
+	w.batchTable = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
 	takesCodes := states.TakesCodes
@@ -146,14 +148,14 @@ func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
 		w.coded[i] = takesCodes(i)
 	}
 	w.nextCheck = r.firstCheck()
-	if r.first != nil {
-		w.near = newNear(r.first, pipe)
+	if r.limit != nil {
+		w.limiter = newHashLimiter(r.limit, pipe)
 	}
 	switch {
 	case len(pipe.Keys) == 0:
 		w.phase = phaseGlobal
 		err = w.table.addEmpty(cfg.States)
-	case r.accelerator != nil && cfg.Tile == feedback.NoTiles:
+	case r.accelerator != nil && cfg.Table == feedback.NoTables:
 		w.giveUpTable()
 	}
 	if err == nil && len(cfg.Distinct) > 0 {
@@ -184,7 +186,7 @@ func (w *Worker) close() error {
 	w.others = nil
 	w.release()
 	w.table.drop()
-	w.dropTile()
+	w.dropBatchRows()
 	return errors.Join(err, w.store.close())
 }
 
@@ -216,7 +218,7 @@ func (w *Worker) add(b *column.Batch) error {
 	if err != nil || b.Rows == 0 {
 		return err
 	}
-	w.passed += int64(b.Rows)
+	w.selected += int64(b.Rows)
 	if w.pipe.Begin != nil {
 		w.pipe.Begin(b)
 	}
@@ -261,8 +263,8 @@ func (w *Worker) addEvaluated(n int) error {
 	if w.sets != nil && w.part == 0 {
 		return w.addSets(n)
 	}
-	if w.near != nil {
-		n = w.dropFar(n)
+	if w.limiter != nil {
+		n = w.dropBeyondLimit(n)
 	}
 	if n == 0 {
 		return nil
@@ -347,8 +349,8 @@ func (w *Worker) addTable(n int) error {
 			return w.scatter(n)
 		}
 	}
-	if w.near != nil && int(w.table.n) >= w.near.next {
-		w.near.lower(w.cfg.Keys, &w.table.rows)
+	if w.limiter != nil && int(w.table.n) >= w.limiter.next {
+		w.limiter.lower(w.cfg.Keys, &w.table.rows)
 	}
 	if w.rows >= w.nextCheck {
 		return w.judge()

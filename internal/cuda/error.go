@@ -10,17 +10,26 @@ import (
 // The classes of errors. Test for them with errors.Is; the error itself is an
 // [*Error]. [Advice] says what a person can do about each.
 var (
-	ErrNoDriver    = errors.New("no CUDA driver")                      // no libcuda, or a build without GPU
-	ErrOldDriver   = errors.New("CUDA driver too old or mismatched")   // its text tells both versions
-	ErrNotReady    = errors.New("CUDA driver does not start")          // kernel module not loaded, no permission, MPS
-	ErrNoDevice    = errors.New("no CUDA device")                      // none, or all hidden from this process
-	ErrBusy        = errors.New("CUDA device not available")           // exclusive or prohibited compute mode
+	// no libcuda, or a build without GPU
+	ErrNoDriver = errors.New("no CUDA driver")
+	// its text tells both versions
+	ErrOldDriver = errors.New("CUDA driver too old or mismatched")
+	// kernel module not loaded, no permission, MPS
+	ErrNotReady = errors.New("CUDA driver does not start")
+	// none, or all hidden from this process
+	ErrNoDevice = errors.New("no CUDA device")
+	// exclusive or prohibited compute mode
+	ErrBusy        = errors.New("CUDA device not available")
 	ErrUnsupported = errors.New("not supported by this CUDA device")   // architecture or PTX
 	ErrOutOfMemory = errors.New("out of device or pinned host memory") // the context stays usable
-	ErrLaunch      = errors.New("kernel failed")                       // could not start, or faulted: then ErrLost too
-	ErrLost        = errors.New("CUDA context lost")                   // all results of the context are void
-	ErrClosed      = errors.New("closed")                              // a handle was used after its Close or Unlock
-	ErrOpen        = errors.New("still in use")                        // a context that holds something was closed
+	// could not start, or faulted: then ErrLost too
+	ErrLaunch = errors.New("kernel failed")
+	// all results of the context are void
+	ErrLost = errors.New("CUDA context lost")
+	// a handle was used after its Close or Unlock
+	ErrClosed = errors.New("closed")
+	// a context that holds something was closed
+	ErrOpen = errors.New("still in use")
 )
 
 // Error is a failure of the driver, or of what this package asks of it.

@@ -85,7 +85,8 @@ func checkTour(t *testing.T, e *emu.Emu, err error) {
 	if n := cuda.LockedThreads(); n != 0 {
 		t.Fatalf("%v: %d threads are locked", err, n)
 	}
-	if leaks := e.Leaks(); len(leaks) > 0 && !errors.Is(err, cuda.ErrLost) { // what a lost context holds stays
+	// what a lost context holds stays
+	if leaks := e.Leaks(); len(leaks) > 0 && !errors.Is(err, cuda.ErrLost) {
 		t.Errorf("%v leaves %q", err, leaks)
 	}
 }

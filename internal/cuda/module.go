@@ -123,7 +123,8 @@ func (c *Context) load(s *Source, m *module) error {
 	}
 	if err != nil {
 		if c.lost.Load() == nil {
-			_ = c.check(cuModuleUnload, c.call(cuModuleUnload, handle), "") // the first error is the one to tell
+			// the first error is the one to tell
+			_ = c.check(cuModuleUnload, c.call(cuModuleUnload, handle), "")
 		}
 		return err
 	}

@@ -18,7 +18,8 @@ func TestAllocPinnedFromFails(t *testing.T) {
 		t.Skip("faults are the emulator's")
 	}
 	emulator, _ := emu.Control()
-	const outOfMemory, illegalAddress = 2, 700 // CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_ILLEGAL_ADDRESS
+	// CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_ILLEGAL_ADDRESS
+	const outOfMemory, illegalAddress = 2, 700
 	for _, code := range []int{outOfMemory, illegalAddress} {
 		driver, err := cuda.Open()
 		if err != nil {

@@ -61,14 +61,15 @@ var symbols = [symbolCount]struct {
 	name string
 	args int
 }{
-	cuInit:                    {"cuInit", 1},
-	cuDriverGetVersion:        {"cuDriverGetVersion", 1},
-	cuGetErrorName:            {"cuGetErrorName", 2},
-	cuGetErrorString:          {"cuGetErrorString", 2},
-	cuDeviceGetCount:          {"cuDeviceGetCount", 1},
-	cuDeviceGet:               {"cuDeviceGet", 2},
-	cuDeviceGetName:           {"cuDeviceGetName", 3},
-	cuDeviceGetUUID:           {"cuDeviceGetUuid_v2", 2}, // of a MIG slice its own; the newest of all: CUDA 11.4
+	cuInit:             {"cuInit", 1},
+	cuDriverGetVersion: {"cuDriverGetVersion", 1},
+	cuGetErrorName:     {"cuGetErrorName", 2},
+	cuGetErrorString:   {"cuGetErrorString", 2},
+	cuDeviceGetCount:   {"cuDeviceGetCount", 1},
+	cuDeviceGet:        {"cuDeviceGet", 2},
+	cuDeviceGetName:    {"cuDeviceGetName", 3},
+	// of a MIG slice its own; the newest of all: CUDA 11.4
+	cuDeviceGetUUID:           {"cuDeviceGetUuid_v2", 2},
 	cuDeviceTotalMem:          {"cuDeviceTotalMem_v2", 2},
 	cuDeviceGetAttribute:      {"cuDeviceGetAttribute", 3},
 	cuDeviceGetPCIBusID:       {"cuDeviceGetPCIBusId", 3},

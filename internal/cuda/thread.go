@@ -59,7 +59,8 @@ func (t *Thread) enter() error {
 // leave makes the context current that was before.
 func (t *Thread) leave() {
 	if t.previous != t.context.handle && t.context.lost.Load() == nil {
-		_ = t.set(t.previous) // should it fail, a thread of the pool keeps a context that the next Lock replaces
+		// should it fail, a thread of the pool keeps a context that the next Lock replaces
+		_ = t.set(t.previous)
 	}
 }
 

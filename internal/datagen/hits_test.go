@@ -79,15 +79,16 @@ func TestHitsShares(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ got, want float64 }{
-		"users":             {float64(len(users)) / rows, .21}, // falls to .176 with more rows
-		"addresses":         {float64(len(addresses)) / rows, .15},
-		"pages":             {float64(len(pages)) / rows, .20},
-		"phrases":           {float64(len(phrases)) / rows, .07},
-		"searches":          {float64(searched) / rows, .13},
-		"the site 62":       {float64(of62) / rows, share62},
-		"bytes of a URL":    {float64(length) / rows, 80},
-		"the commonest":     {float64(most(pages)) / rows, .018},
-		"of the first user": {float64(most(users)) / rows, .0036}, // falls with the root of the rows
+		"users":          {float64(len(users)) / rows, .21}, // falls to .176 with more rows
+		"addresses":      {float64(len(addresses)) / rows, .15},
+		"pages":          {float64(len(pages)) / rows, .20},
+		"phrases":        {float64(len(phrases)) / rows, .07},
+		"searches":       {float64(searched) / rows, .13},
+		"the site 62":    {float64(of62) / rows, share62},
+		"bytes of a URL": {float64(length) / rows, 80},
+		"the commonest":  {float64(most(pages)) / rows, .018},
+		// falls with the root of the rows
+		"of the first user": {float64(most(users)) / rows, .0036},
 	} {
 		if c.got < .75*c.want || c.got > 1.25*c.want {
 			t.Errorf("%s: %.4f, want about %.4f", name, c.got, c.want)

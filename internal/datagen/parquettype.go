@@ -129,4 +129,5 @@ type orderedField struct {
 
 func (f orderedField) Name() string { return f.name }
 
-func (f orderedField) Value(reflect.Value) reflect.Value { return reflect.Value{} } // only for Go structs
+// Value is only called for Go structs.
+func (f orderedField) Value(reflect.Value) reflect.Value { return reflect.Value{} }

@@ -8,13 +8,17 @@ import (
 
 // Column says what a random column holds.
 type Column struct {
-	Name     string
-	Type     column.Type
-	Distinct int     // values to draw from; they differ where the type has so many; 0: one for each row
+	Name string
+	Type column.Type
+	// values to draw from; they differ where the type has so many; 0: one for each row
+	Distinct int
 	Nulls    float64 // share of rows that are NULL, 0..1
-	Skew     float64 // 0: every value is as likely; else Zipf with this exponent (any positive number)
-	Special  bool    // the odd values of the type come first among the values: extremes, NaN, -0, empty and long strings
-	Coded    bool    // batches are dictionary-coded, and a Parquet file gets a dictionary
+	// 0: every value is as likely; else Zipf with this exponent (any positive number)
+	Skew float64
+	// the odd values of the type come first among the values: extremes, NaN, -0, empty and long
+	// strings
+	Special bool
+	Coded   bool // batches are dictionary-coded, and a Parquet file gets a dictionary
 }
 
 // Spec is what a random table holds. The same Spec gives the same rows.

@@ -139,7 +139,7 @@ type bytesLeft struct {
 	short bool
 }
 
-func (b *bytesLeft) take(n int) []byte {
+func (b *bytesLeft) next(n int) []byte {
 	if b.short = b.short || n > len(b.data); b.short {
 		return make([]byte, min(n, maxTake))
 	}
@@ -148,9 +148,9 @@ func (b *bytesLeft) take(n int) []byte {
 	return out
 }
 
-func (b *bytesLeft) u16() int    { return int(binary.LittleEndian.Uint16(b.take(2))) }
-func (b *bytesLeft) u32() uint32 { return binary.LittleEndian.Uint32(b.take(4)) }
-func (b *bytesLeft) u64() uint64 { return binary.LittleEndian.Uint64(b.take(8)) }
+func (b *bytesLeft) u16() int    { return int(binary.LittleEndian.Uint16(b.next(2))) }
+func (b *bytesLeft) u32() uint32 { return binary.LittleEndian.Uint32(b.next(4)) }
+func (b *bytesLeft) u64() uint64 { return binary.LittleEndian.Uint64(b.next(8)) }
 
 var errRows = errors.New("damaged: no Roaring bitmap")
 
@@ -188,16 +188,16 @@ func (r *roaring) parse(b *bytesLeft, high uint64) error {
 		n = int(b.u32())
 	case cookie&0xFFFF == withRuns:
 		n = int(cookie>>16) + 1
-		runs = b.take((n + 7) / 8)
+		runs = b.next((n + 7) / 8)
 	default:
 		return errRows
 	}
 	if n > 1<<16 {
 		return errRows
 	}
-	heads := b.take(4 * n)
+	heads := b.next(4 * n)
 	if runs == nil || n >= offsetsFrom {
-		b.take(4 * n)
+		b.next(4 * n)
 	}
 	for i := 0; i < n && !b.short; i++ {
 		key, count := binary.LittleEndian.Uint16(heads[4*i:]), int(binary.LittleEndian.Uint16(heads[4*i+2:]))+1

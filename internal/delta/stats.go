@@ -80,7 +80,8 @@ func boundValue(raw json.RawMessage, t column.Type) (v column.Value, ok bool) {
 	if text == "null" || text == "" && t.Kind != column.String || t.Kind == column.Binary || t.Kind == column.Bool {
 		return v, false
 	}
-	if t.Kind == column.Float32 && text != "" { // a float may be written with the digits of a double
+	// a float may be written with the digits of a double
+	if t.Kind == column.Float32 && text != "" {
 		t := t
 		t.Kind = column.Float64
 		v, err := partitionValue(text, t)

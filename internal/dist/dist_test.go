@@ -77,7 +77,8 @@ func TestSPDX(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"SPDX-2.3"`, `"2023-11-14T22:13:20Z"`, `"pkg:golang/example.com/one_two@v1.0.0"`, "example.com/!one_!two/@v/v1.0.0.zip",
-		`"example.com/new"`, `"pkg:golang/stdlib@1.26.8"`, "1310ca2c8932dbd118668bd97442558a3e1f546b5e15c69699dfbd6024f548d8", // printf program | sha256sum
+		// printf program | sha256sum
+		`"example.com/new"`, `"pkg:golang/stdlib@1.26.8"`, "1310ca2c8932dbd118668bd97442558a3e1f546b5e15c69699dfbd6024f548d8",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)

@@ -61,7 +61,8 @@ func dist(into string) error {
 		return err
 	}
 	var releases []*release
-	for _, p := range platforms { // all of them before anything is written, which would change the checkout
+	// all of them before anything is written, which would change the checkout
+	for _, p := range platforms {
 		r, err := build(p, scratch)
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/trace"
 )
 
-// attempt is one reading of the input and what came of it.
+// attempt is one reading of the input and the groups that it made.
 type attempt struct {
 	cfg     cpu.Config // of run
 	run     *cpu.Run
@@ -47,7 +47,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	if err != nil || a.devices == nil {
 		return err
 	}
-	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // nobody reads any more
+	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
 	if err = a.devices.Finish(&a.groups, r.plan.Threads); err != nil || !a.whole {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	return r.regroup(ctx, a)
 }
 
-// close lets go of the groups and what they refer to.
+// close frees the groups and the memory that they refer to.
 func (a *attempt) close() error {
 	err := a.groups.Close()
 	if a.devices != nil {
@@ -67,8 +67,8 @@ func (a *attempt) close() error {
 	return err
 }
 
-// configure makes ready for reading the input into so many partitions (0: as many as groups ask
-// for), on the CPU alone or with states that devices can combine.
+// configure makes an attempt that reads the input into a number of partitions (0: chosen by the
+// number of groups), on the CPU alone or with states that devices can combine.
 func (r *run) configure(partitions int, onDevices bool) *attempt {
 	var runs agg.Runs
 	if r.plan.Memory.Spill {
@@ -81,7 +81,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	states := r.plan.StatesOf(keys, runs, onDevices, r.cancelled)
 	cfg := cpu.Config{
 		Keys: keys, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
-		Stride: cpu.Stride(keys, states), Partitions: partitions, Tile: r.plan.Tile,
+		Stride: cpu.Stride(keys, states), Partitions: partitions, Table: r.plan.Table,
 		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(r.plan.Query.RowSets()),
 		Budget: r.budget,
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
@@ -97,13 +97,13 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 		cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
 		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), whole: true}
 	}
-	cfg.Top = r.plan.TopGroups(states)
+	cfg.TopN = r.plan.TopN(states)
 	if r.plan.Query.RowSets() > 0 {
 		cfg.Groupings = r.groupings()
 	}
 	cfg.KeepDistinct = r.plan.Query.Mode.Writes()
-	if n, ok := r.plan.FirstGroups(); ok {
-		cfg.First = n
+	if n, ok := r.plan.HashLimit(); ok {
+		cfg.Limit = n
 	}
 	cfg.Distinct, cfg.Rows = r.distinct(cfg)
 	return &attempt{cfg: cfg, run: cpu.NewRun(cfg)}

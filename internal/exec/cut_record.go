@@ -25,8 +25,8 @@ func cutRecord(rec arrow.Record, from, to int64) arrow.Record {
 	return cut
 }
 
-// withColumn is a record with a copy of a column in its place, without what the
-// record leaves out of it. The record is released.
+// withColumn is a record in which a column is replaced by a copy, without the values that the
+// record does not refer to. The record is released.
 func withColumn(rec arrow.Record, i int) arrow.Record {
 	defer rec.Release()
 	whole, err := array.Concatenate([]arrow.Array{rec.Column(i)}, memory.DefaultAllocator)

@@ -7,18 +7,18 @@ import (
 	"github.com/gagg-dev/gagg/internal/input"
 )
 
-// Describe tells the columns and sizes of what a source has.
+// Describe returns the columns and sizes of a source.
 func Describe(ctx context.Context, from input.Source, o Options) (d input.Description, err error) {
-	err = o.look(ctx, from, 0, func(in input.Input) error {
+	err = o.withInput(ctx, from, 0, func(in input.Input) error {
 		d = input.Describe(in)
 		return nil
 	})
 	return d, err
 }
 
-// look opens a source, of which no query is asked, for as long as do takes. Batches have at most
+// withInput opens a source for the time of do, without a query. Batches have at most
 // batchRows rows; 0: as many as is chosen.
-func (o Options) look(ctx context.Context, from input.Source, batchRows int, do func(input.Input) error) (err error) {
+func (o Options) withInput(ctx context.Context, from input.Source, batchRows int, do func(input.Input) error) (err error) {
 	defer func() { err = Classify(err) }()
 	o = o.withDefaults()
 	temp := o.openTemp(ctx)

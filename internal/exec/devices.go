@@ -92,8 +92,9 @@ func (r *run) checkRequired(ctx context.Context) error {
 // in that time: 16 make 3.4e8 rows in the 0.3 s that opening takes (plan.Costs), 8 GB of 24 bytes.
 const mostEarly = 8 << 30
 
-// earlyPart: where memory is limited, they may take one of so many parts of what workers may take.
-// It is the share that devices may pin then (pinnedParts of internal/gpu).
+// earlyPart is the divisor of the workers' memory that gives the most for rows that come before
+// devices are open, where memory is limited. It is the share that devices may pin then (pinnedParts
+// of internal/gpu).
 const earlyPart = 4
 
 // earlyRows is how much of the memory may be taken for them.
@@ -107,8 +108,8 @@ func (r *run) earlyRows() int64 {
 // spare is the memory that merging, sorting and putting out can do without.
 func (r *run) spare() budget.Lender { return r.budget.Beside(r.plan.Memory.Later(r.plan.Threads)) }
 
-// mergedRows is how many rows small partitions are put together to at most, if devices aggregate
-// them: what a bucket costs beside its rows is a sixteenth then of what it costs at PassLeast.
+// mergedRows is the most rows up to which small partitions are put together, if devices aggregate
+// them: the cost of a bucket, beside that of its rows, is then a sixteenth of that at PassLeast.
 const mergedRows = 16 * cpu.DefaultPassLeast
 
 // planRanges says which partitions are merged together.

@@ -48,9 +48,8 @@ func Usagef(format string, args ...any) error {
 	return &kindError{ErrUsage, fmt.Errorf(format, args...)}
 }
 
-// reasons appends what err says to what is said already. Errors that were joined,
-// as those of workers are, are told once each: a disk that is full is full for
-// all of them.
+// reasons appends the reasons of err that are not in the list yet. Errors of
+// workers are joined and often the same: a full disk is full for all of them.
 func reasons(err error, said []string) []string {
 	text := err.Error()
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(text, "\n") {
@@ -73,7 +72,7 @@ func reasons(err error, said []string) []string {
 	return append(said, text)
 }
 
-// OutOfBudget is the type of what a budget refuses, for the library.
+// OutOfBudget is the type of a budget's refusal, for the library.
 type OutOfBudget = budget.Error
 
 // NeedError is the type of what says that a query cannot begin within its limit, for the library.
@@ -128,7 +127,7 @@ func isA[T error](err error) bool {
 	return errors.As(err, &target)
 }
 
-// problems collects what is wrong, so that all of it is told at once.
+// problems collects errors of options, so that one error names them all.
 type problems []string
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }

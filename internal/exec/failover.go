@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
 
-// failover is the phase of a run, and what it needs to go on without its devices.
+// failover is the phase of a run, and the state to go on without its devices.
 type failover struct {
 	machine
 	current atomic.Pointer[attempt] // whose groups are put out

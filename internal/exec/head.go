@@ -12,11 +12,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// Head tells the columns and sizes of what a source has, and reads its first n rows, or as many as
-// there are: the columns that can be read. The caller releases the record. Nothing but what holds
-// these rows is read.
+// Head returns the description of a source, and its first n rows, or fewer if there are fewer: the
+// columns that can be read. The caller releases the record. Only the parts of the input that hold
+// these rows are read.
 func Head(ctx context.Context, from input.Source, n int, o Options) (d input.Description, rec arrow.Record, err error) {
-	err = o.look(ctx, from, n, func(in input.Input) (err error) {
+	err = o.withInput(ctx, from, n, func(in input.Input) (err error) {
 		d = input.Describe(in)
 		rec, err = head(ctx, in, n)
 		return err

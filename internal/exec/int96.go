@@ -10,9 +10,9 @@ import (
 )
 
 // boundedTimes evaluates an expression over INT96 timestamps. The reader
-// makes those beyond 64 bits of microseconds the least or greatest there is,
-// so that a filter can sort them out; what the filter leaves must not become
-// a date that is in no file, nor different times one group.
+// makes those beyond 64 bits of microseconds the least or greatest timestamp,
+// so that a filter can drop them. Where the filter does not, they must neither
+// become a date that is in no file, nor make one group of different times.
 type boundedTimes struct {
 	cpu.Evaluator
 	cols  []int // of the batch, those of INT96

@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/trace"
 )
 
-// This file has the goroutines that make the result: they fill the slots that Rows reads.
+// This file has the goroutines that make the result: they fill the pending records that Rows reads.
 
 // produce is one of these goroutines: it makes ranges of partitions until none is left. row is its
 // row of the timeline.
@@ -29,7 +29,7 @@ func (r *Rows) produce(row trace.Row) {
 			continue
 		}
 		n := int(r.next.Add(1)) - 1
-		if n >= len(r.slots) {
+		if n >= len(r.pending) {
 			break
 		}
 		made := r.run.trace.Span(row, r.run.ranges[n].String())
@@ -38,7 +38,7 @@ func (r *Rows) produce(row trace.Row) {
 		r.finish(n, err)
 	}
 	if err := p.close(); err != nil {
-		r.finish(len(r.slots)-1, err)
+		r.finish(len(r.pending)-1, err)
 	}
 }
 
@@ -77,13 +77,14 @@ func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 func (r *Rows) turn(n int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.ctx.Err() == nil && !(n == r.at && r.hungry && len(r.slots[n].records) == 0) {
+	for r.ctx.Err() == nil && !(n == r.at && r.hungry && len(r.pending[n].records) == 0) {
 		r.changed.Wait()
 	}
 	return r.ctx.Err()
 }
 
-// put adds records to slot n. It waits while too many bytes of records wait for the reader.
+// put adds records to those of range n. It waits while too many bytes of records wait for the
+// reader.
 func (r *Rows) put(n int, recs []arrow.Record) error {
 	size := int64(0)
 	for _, rec := range recs {
@@ -99,26 +100,26 @@ func (r *Rows) put(n int, recs []arrow.Record) error {
 		return err
 	}
 	r.waiting += size
-	r.slots[n].records = append(r.slots[n].records, recs...)
+	r.pending[n].records = append(r.pending[n].records, recs...)
 	r.changed.Broadcast()
 	return nil
 }
 
-// mustWait reports whether there is no room for another record of slot n. The
-// slot that the reader waits for always has room for one. Half of the room is
-// for what waits here, the other half for what the reader has taken.
+// mustWait reports whether there is no room for another record of range n. The
+// range that the reader waits for always has room for one. Half of the room is
+// for pending records, the other half for the records that the reader has.
 func (r *Rows) mustWait(n int, size int64) bool {
-	if n == r.at && len(r.slots[n].records) == 0 {
+	if n == r.at && len(r.pending[n].records) == 0 {
 		return false
 	}
 	return r.waiting+size > r.run.plan.Memory.Output/2
 }
 
-// finish says that slot n is complete.
+// finish says that range n is complete.
 func (r *Rows) finish(n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &r.slots[n]
+	s := &r.pending[n]
 	s.done = true
 	if s.err == nil {
 		s.err = err

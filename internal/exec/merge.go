@@ -30,8 +30,10 @@ import (
 // anew.
 type merging struct {
 	source input.MergeSource
-	run    func(ctx context.Context, q Request) (*Rows, error) // makes states of rows; nil: they are refused
-	made   map[int]*spill.File                                 // by place among what is merged: these states
+	// makes states of rows; nil: they are refused
+	run func(ctx context.Context, q Request) (*Rows, error)
+	// by the number of a table in the input: its states
+	made map[int]*spill.File
 }
 
 // joined is the states of a query.
@@ -41,7 +43,7 @@ type joined struct {
 	sources state.Union
 	moves   []*state.Moved // by table: nil where positions stay
 	text    query.Query
-	told    string // by which table
+	textOf  string // the name of the table whose header has it
 	fields  query.Fields
 }
 
@@ -93,7 +95,7 @@ func (m *joined) agree() error {
 		}
 		if first < 0 {
 			first = i
-			m.text, m.told = m.headers[i].Text(), part.Name
+			m.text, m.textOf = m.headers[i].Text(), part.Name
 			if m.fields, err = m.headers[i].Fields(); err != nil {
 				return stateError(part.Name, fmt.Errorf("damaged: %w", err))
 			}
@@ -109,7 +111,7 @@ func (m *joined) agree() error {
 	return nil
 }
 
-// makeStates makes states of what has rows.
+// makeStates makes states of the inputs that have rows.
 func (m *merging) makeStates(ctx context.Context, q Request, out *joined, o input.Options, from *budget.Budget) error {
 	var first *state.Header
 	for _, h := range out.headers {
@@ -151,7 +153,7 @@ func (m *merging) makeStates(ctx context.Context, q Request, out *joined, o inpu
 	return nil
 }
 
-// spooled is the states of rows in the temp folder: which of what is merged.
+// spooled identifies states in the temp folder: by the number of the input that they were made of.
 type spooled struct {
 	of   *merging
 	part int
@@ -178,7 +180,7 @@ func (m *merging) spool(ctx context.Context, q Request, name string, as spooled,
 		}
 		w.CloseWithError(errors.Join(err, out.Close()))
 	}()
-	f, err := o.Temp.Keep(ctx, as, name, r, nil)
+	f, err := o.Temp.Spool(ctx, as, name, r, nil)
 	r.CloseWithError(context.Canceled) // ends the goroutine
 	<-written
 	if rows.Err() != nil {
@@ -240,25 +242,26 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 		return nil, err
 	}
 	var out *query.Compiled
-	for i := len(m.input.All) - 1; i >= 0; i-- { // of the first at last: its columns are those of the scan
-		if out, err = whole.Take(m.input.All[i].States); err != nil {
+	// of the first at last: its columns are those of the scan
+	for i := len(m.input.All) - 1; i >= 0; i-- {
+		if out, err = whole.FromStates(m.input.All[i].States); err != nil {
 			return nil, m.lacks(whole, i, err)
 		}
 	}
 	return out, m.place(out.StateColumns())
 }
 
-// checkText looks whether the query of the states, as they tell it, is one.
+// checkText checks that the text of the states' query is one.
 func (m *joined) checkText() error {
 	text := m.text
 	text.Mode = query.TakeStates
 	if _, err := query.Compile(m.fields, text); err != nil {
-		return stateError(m.told, fmt.Errorf("damaged: the query that the states are of: %w", err))
+		return stateError(m.textOf, fmt.Errorf("damaged: the query that the states are of: %w", err))
 	}
 	return nil
 }
 
-// lacks says what the states of a table lack, which err tells of.
+// lacks is the error for states of a table that lack the column that err names.
 func (m *joined) lacks(q *query.Compiled, table int, err error) error {
 	for _, text := range q.CallTexts {
 		if has := m.headers[table].Aggregates; !slices.Contains(has, text) {
@@ -288,7 +291,7 @@ type takeReader struct {
 	bytes   [][]byte
 }
 
-// stateChecker is what a layout knows of states.
+// stateChecker checks columns of states; a layout implements it.
 type stateChecker interface {
 	CheckStates(cols []*column.Vector, n int) error
 	MovePositions(col int, b []byte, move func(pos int64) int64)

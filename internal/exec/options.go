@@ -23,7 +23,7 @@ type Options struct {
 	TempDir       string
 	TempLimit     int64
 	Device        string
-	GPUs          *device.Set // nil: the run opens what it uses
+	GPUs          *device.Set // nil: the run opens the devices that it uses
 	LastRun       bool
 	GPUMemory     int64
 	Streams       int
@@ -36,7 +36,7 @@ type Options struct {
 	NoPruning     bool
 	AsOf          string // the version of a table of Delta Lake or Iceberg; "": the latest
 	Deterministic bool
-	Observe       func(Progress) // nil: nobody is told
+	Observe       func(Progress) // nil: it is not called
 	Logger        *slog.Logger
 	Allocator     memory.Allocator
 	Transport     http.RoundTripper
@@ -74,7 +74,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// plan is what a plan needs to know of them, which are valid.
+// plan is the options of a plan. o is valid.
 func (o *Options) plan() plan.Options {
 	spec, _ := device.Parse(o.Device)
 	return plan.Options{

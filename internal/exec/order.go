@@ -19,7 +19,7 @@ import (
 const sortedBytes = 4 << 20
 
 // ordering puts the rows of a result in order: each producer has a sorter of
-// its own, and the reader merges what they have sorted. Equal rows stay in the
+// its own, and the reader merges the sorted rows. Equal rows stay in the
 // order of their keys' hash (HASH-ORDER).
 type ordering struct {
 	run  *run
@@ -32,7 +32,7 @@ type ordering struct {
 	skip   int64           // rows to pass over before the first record
 	merger *extsort.Merger // nil: not all producers have ended
 	merged chan merged
-	wanted chan struct{} // taken from: the reader waits, and has let go of what it had
+	wanted chan struct{} // received from: the reader waits, and has released its records
 	row    int           // bytes of the large row that was made last
 }
 
@@ -55,7 +55,7 @@ func (o *ordering) config() extsort.Config {
 }
 
 // sorterMemory lends memory to one sorter: its share of the plan, and beyond that only memory that
-// is promised to nobody.
+// no other owner has reserved.
 type sorterMemory struct {
 	run  *run
 	held int64

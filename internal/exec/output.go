@@ -46,7 +46,7 @@ type producer struct {
 	cut    cut
 	states *stateMaker // nil: a result is made
 
-	totalKey []uint64 // the key of the row of all rows; nil: nobody asks for it
+	totalKey []uint64 // the key of the row of all rows; nil: it is not wanted
 }
 
 func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *producer {

@@ -45,7 +45,7 @@ func (p *producer) makeLarge(n int, row []uint64, put func(l *column.LargeRow) e
 	p.large = nil
 	clear(p.made) // their memory is gone
 	clear(p.batch.Cols)
-	p.plan() // what was computed with them is held otherwise
+	p.plan() // results that were computed with them are held elsewhere
 	return p.needs(row, err)
 }
 
@@ -121,7 +121,7 @@ func valueBytes(v *column.Vector) (n int64) {
 	return n + 8*int64(v.Len)
 }
 
-// needs is the refusal of memory for a group as a NeedError, which says what is enough for it.
+// needs makes a NeedError of the refusal of memory for a group: it says which limit is enough.
 func (p *producer) needs(row []uint64, err error) error {
 	if !errors.Is(err, budget.Memory) {
 		return err

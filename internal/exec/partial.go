@@ -62,15 +62,16 @@ func (r *run) stateSchema() (*arrow.Schema, error) {
 	return arrow.NewSchema(fields, &meta), nil
 }
 
-// addKept appends the ranges of the values that were kept, and notes of which set each range is.
-func (r *run) addKept() {
-	kept := r.current.Load().groups.Kept
-	if len(kept) == 0 {
+// addInnerStates appends the ranges of the groups of inner runs, and notes of which set each range
+// is.
+func (r *run) addInnerStates() {
+	inner := r.current.Load().groups.Inner
+	if len(inner) == 0 {
 		return
 	}
 	r.setOf = make([]int, len(r.ranges))
-	for set := range kept {
-		for _, rng := range merge.Buddies(kept[set].Groups.Sizes(), -1) {
+	for set := range inner {
+		for _, rng := range merge.Buddies(inner[set].Groups.Sizes(), -1) {
 			r.ranges, r.setOf = append(r.ranges, rng), append(r.setOf, set+1)
 		}
 	}
@@ -118,7 +119,7 @@ func (m *stateMaker) partition(ctx context.Context, n int, put putFunc) error {
 		set = p.r.setOf[n]
 	}
 	if set > 0 {
-		return m.keptPartition(ctx, set, p.r.ranges[n], put)
+		return m.innerPartition(ctx, set, p.r.ranges[n], put)
 	}
 	if err := p.attach(); err != nil {
 		return err
@@ -221,8 +222,8 @@ func (m *stateMaker) put(n int, put putFunc, col func(i int) column.Vector) erro
 	return put([]arrow.Record{rec})
 }
 
-// pieces puts out what is too long for the row of a group: each piece with its key, and the states
-// of nothing beside it.
+// pieces puts out chains that are too long for the row of their group, in pieces: the row of a
+// piece has the key, and for the rest the states of a group without rows.
 func (m *stateMaker) pieces(ctx context.Context, row []uint64, put putFunc) error {
 	p := m.p
 	return p.from.cfg.States.LongStates(row, p.from.cfg.Arenas, func(col int, piece []byte) error {
@@ -277,15 +278,15 @@ func (m *stateMaker) fillNothing(n int) error {
 	return nil
 }
 
-// keptPartition puts out the values of a set.
-func (m *stateMaker) keptPartition(ctx context.Context, set int, rng merge.Range, put putFunc) error {
-	kept := &m.p.r.current.Load().groups.Kept[set-1]
+// innerPartition puts out the values of a set.
+func (m *stateMaker) innerPartition(ctx context.Context, set int, rng merge.Range, put putFunc) error {
+	inner := &m.p.r.current.Load().groups.Inner[set-1]
 	if m.set != set {
 		if err := m.close(); err != nil {
 			return err
 		}
-		m.set, m.merger = set, kept.Run.NewMerger(kept.Groups.Buckets)
-		c := kept.Config
+		m.set, m.merger = set, inner.Run.NewMerger(inner.Groups.Buckets)
+		c := inner.Config
 		m.values = key.Decoder{Layout: c.Keys, Intern: c.Intern, Arenas: c.Arenas, Base: c.Keys.Base(), Stride: c.Keys.Base() + c.Keys.Words}
 	}
 	value := m.keys + m.states + set - 1

@@ -12,10 +12,10 @@ import (
 //	scanning      grouped     output        all rows are read and grouped
 //	scanning      deviceLost  rescanning    the input is read again, by the CPU alone
 //	rescanning    grouped     outputByCPU   the groups are those of the second reading
-//	output        deviceLost  regrouping    the same while groups are put out: who merges waits
-//	regrouping    grouped     outputByCPU   who merges goes on with the second reading's groups
+//	output        deviceLost  regrouping    the same while groups are put out: mergers wait
+//	regrouping    grouped     outputByCPU   mergers go on with the second reading's groups
 //	rescanning    failed      ended         the second reading failed, and so does the run
-//	regrouping    failed      ended         the same; who merges gets its error
+//	regrouping    failed      ended         the same; mergers get its error
 //
 // Any other event leaves the phase as it is, and any other error ends the run in its phase. That no
 // device could be opened in time is no event: the workers keep the rows. If a hint of the plan was

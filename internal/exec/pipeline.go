@@ -19,7 +19,7 @@ func (r *run) pipeline(keys []*expr.Expr, states *agg.Layout, whole bool) cpu.Pi
 		out := make([]cpu.Evaluator, len(exprs))
 		for i, e := range exprs {
 			if e == nil {
-				continue // nobody needs the argument
+				continue // the argument is not needed
 			}
 			out[i] = r.evaluator(e, group)
 			for _, c := range e.Columns() {

@@ -27,7 +27,7 @@ type Request struct {
 	Aggs func(input.Description) []query.Agg
 }
 
-// prepared is a query ready to run: its plan, and what is open.
+// prepared is a query ready to run: its plan, its open input and the temp folder.
 type prepared struct {
 	opt    Options
 	in     input.Input

@@ -19,8 +19,8 @@ func (p *producer) records(schema *arrow.Schema, b *column.Batch, l *column.Larg
 	return inPieces(b, func(b *column.Batch) (arrow.Record, error) { return p.record(schema, b) })
 }
 
-// inPieces makes one record of b, or as many as long values need, since one
-// Arrow array holds 2 GiB: what is too large is halved, down to single rows.
+// inPieces makes one record of b, or several if values are long, since one
+// Arrow array holds 2 GiB: a batch that is too large is halved, down to single rows.
 func inPieces(b *column.Batch, record func(*column.Batch) (arrow.Record, error)) ([]arrow.Record, error) {
 	rec, err := record(b)
 	if err == nil {
@@ -66,7 +66,7 @@ func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, 
 	return p.r.record(schema, b.Rows, p.r.alloc, func(i int, v *column.Vector) error { return p.out[i].Eval(b, v) })
 }
 
-// record makes a record of so many rows in memory of alloc; col sets v to column i of them.
+// record makes a record of some rows in memory of alloc; col sets v to column i of them.
 func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col func(i int, v *column.Vector) error) (arrow.Record, error) {
 	cols := make([]arrow.Array, 0, len(schema.Fields()))
 	defer func() {
@@ -88,7 +88,7 @@ func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col
 	return array.NewRecord(schema, cols, int64(rows)), nil
 }
 
-// resultSchema is the Arrow schema of what comes out.
+// resultSchema is the Arrow schema of the result.
 func (r *run) resultSchema() *arrow.Schema {
 	if r.written != nil {
 		return r.written

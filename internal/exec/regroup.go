@@ -23,7 +23,7 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	d.Values = outer.States.Part(d.Part).Takes(set.Arg)
 	outer.Stride = cpu.Stride(outer.Keys, outer.States)
 	outer.AtMost, outer.Rows, outer.Memory = r.plan.AtMost, int64(groups.Estimate), r.plan.Memory.Shares(0)
-	outer.Top = r.plan.TopGroups(outer.States)
+	outer.TopN = r.plan.TopN(outer.States)
 	by := cpu.NewRun(outer)
 	pipe := cpu.Pipeline{Keys: make([]cpu.Evaluator, len(r.plan.Query.Keys)), Args: make([]cpu.Evaluator, len(r.plan.Query.Args))}
 	out, err := by.Regroup(ctx, pipe, cpu.Regrouping{Distinct: &d, Ranges: ranges, Merger: func() (*cpu.Merger, error) {

@@ -34,10 +34,10 @@ type Rows struct {
 	next   atomic.Int64  // the next range to make
 
 	mu      sync.Mutex // guards what follows up to changed
-	slots   []slot     // by range of partitions
+	pending []pending  // by range of partitions
 	at      int        // the range that is read
-	waiting int64      // bytes of records in slots
-	hungry  bool       // the reader waits for that range, and has let go of what it had
+	waiting int64      // bytes of the pending records
+	hungry  bool       // the reader waits for that range, and has released its records
 	changed sync.Cond  // on mu
 
 	order  *ordering      // nil: the result is in no order
@@ -51,8 +51,8 @@ type Rows struct {
 	end    time.Time
 }
 
-// slot is what has been made of a range of partitions and was not taken yet.
-type slot struct {
+// pending is the records of a range of partitions that were made and not read yet.
+type pending struct {
 	records []arrow.Record // none if they are to be sorted
 	done    bool
 	err     error
@@ -72,7 +72,7 @@ func newRows(ctx context.Context, r *run) *Rows {
 	if len(r.plan.Query.Order) > 0 {
 		rows.order = &ordering{run: r, keep: rows.wanted()}
 	}
-	rows.slots = make([]slot, len(r.ranges))
+	rows.pending = make([]pending, len(r.ranges))
 	rows.tokens = make(chan struct{}, 2*r.plan.Threads)
 	context.AfterFunc(rows.ctx, rows.wake)
 	for maker := range min(r.plan.Threads, len(r.ranges)) {
@@ -89,7 +89,7 @@ func (r *Rows) wanted() int64 {
 	return r.left + min(r.skip, math.MaxInt64-r.left)
 }
 
-// wake makes all who wait look again.
+// wake has all waiting goroutines check their condition again.
 func (r *Rows) wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *Rows) Next() bool {
 	}
 	for r.err == nil && r.left != 0 {
 		if len(r.queue) > 0 {
-			if r.pass() {
+			if r.skipOffset() {
 				continue
 			}
 			r.give()
@@ -144,9 +144,9 @@ func (r *Rows) stop() {
 	r.run.makers.Wait()
 }
 
-// pass takes rows that are passed over off the queue; true if those were the
+// skipOffset removes rows of the offset from the queue; true if those were the
 // whole first record.
-func (r *Rows) pass() bool {
+func (r *Rows) skipOffset() bool {
 	first := r.queue[0]
 	rows := first.NumRows()
 	switch {
@@ -184,7 +184,7 @@ func (r *Rows) give() {
 func (r *Rows) fetch() {
 	if r.order == nil {
 		r.queue = r.receive().records
-		r.ended = r.at == len(r.slots) // at is the reader's own to change
+		r.ended = r.at == len(r.pending) // at is the reader's own to change
 		return
 	}
 	if r.order.merger == nil {
@@ -200,7 +200,7 @@ func (r *Rows) fetch() {
 // collect waits until all partitions are with the sorters, and they have
 // ended.
 func (r *Rows) collect() {
-	for r.err == nil && r.at < len(r.slots) {
+	for r.err == nil && r.at < len(r.pending) {
 		r.receive()
 	}
 	if r.err == nil {
@@ -214,10 +214,10 @@ func (r *Rows) collect() {
 }
 
 // receive waits for something of the next partition and takes it.
-func (r *Rows) receive() slot {
+func (r *Rows) receive() pending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &r.slots[r.at]
+	s := &r.pending[r.at]
 	r.hungry = true
 	r.changed.Broadcast()
 	for len(s.records) == 0 && !s.done && r.ctx.Err() == nil {
@@ -250,8 +250,8 @@ func (r *Rows) Err() error { return r.err }
 // Retain adds a reference.
 func (r *Rows) Retain() { r.refs.Add(1) }
 
-// Release drops a reference; the last one stops what still runs, closes the
-// input and removes what was spilled.
+// Release drops a reference; the last one stops all goroutines, closes the
+// input and removes spill files.
 func (r *Rows) Release() {
 	if r.refs.Add(-1) != 0 {
 		return
@@ -263,13 +263,13 @@ func (r *Rows) Release() {
 	}
 	release(r.queue)
 	r.queue = nil
-	if rec := r.run.totals.take(); rec != nil {
+	if rec := r.run.totals.pop(); rec != nil {
 		rec.Release()
 	}
-	for i := range r.slots {
-		release(r.slots[i].records)
+	for i := range r.pending {
+		release(r.pending[i].records)
 	}
-	r.slots = nil
+	r.pending = nil
 	if r.order != nil {
 		r.err = errors.Join(r.err, r.order.close())
 	}

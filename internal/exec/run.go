@@ -1,7 +1,7 @@
-// Package exec runs a plan: it opens what a query reads, has it planned, has it grouped, merges
-// what came of that, and makes records of the groups, in order where one is asked for. A run goes
-// through named phases (phase.go); of a failed device it is told once, and goes on without any
-// (failover.go).
+// Package exec runs a plan: it opens the input of a query, has the query planned and the input
+// grouped, merges the groups of all workers, and makes records of them, in order where one is asked
+// for. A run goes through named phases (phase.go); at the first failure of a device it goes on
+// without devices (failover.go).
 //
 //	Request ──prepare──▶ plan.Plan ──run──▶ groups ──Rows──▶ records
 package exec
@@ -81,14 +81,15 @@ type run struct {
 	learnt     plan.Learnt
 	disk       *spill.Space
 	unwatch    func() bool     // nil: nothing was opened
-	trace      *trace.Recorder // nil: nobody wants a timeline
+	trace      *trace.Recorder // nil: there is no timeline
 	outputDone func()          // ends the timeline's interval of the output; nil: it has not begun
 	makers     sync.WaitGroup  // goroutines that make the result
-	released   atomic.Bool     // nobody reads the result any more
+	released   atomic.Bool     // the result is not read any more
 	cancelled  func() error    // tells why the run has been cancelled; nil: it has not been
 	slack      int64           // that the process has for the run
 	written    *arrow.Schema   // of states that come out; nil: a result does
-	setOf      []int           // by range: of which set of values it is; 0: of the groups; nil: all are of these
+	// by range: of which set of values it is; 0: of the groups; nil: all are of these
+	setOf []int
 }
 
 // progress is how far the run is.
@@ -98,8 +99,8 @@ type progress struct {
 	merged              atomic.Int64 // ranges of partitions
 	sorted              atomic.Int64 // rows that sorters were given
 	putOut              atomic.Int64 // groups
-	streams             bool         // what is read is told by the source, not by units
-	streamed, came      atomic.Int64 // bytes and rows that it told
+	streams             bool         // the source reports what is read; units do not
+	streamed, came      atomic.Int64 // bytes and rows that it reported
 }
 
 // restart is for an input that is read again.
@@ -109,7 +110,7 @@ func (p *progress) restart() {
 	p.rowsRead.Store(0)
 }
 
-// diskGrace is how long what was spilled may outlive a cancelled context. A
+// diskGrace is how long spill files may outlive a cancelled context. A
 // goroutine may look up late, and the process may end before it does.
 const diskGrace = 300 * time.Millisecond
 
@@ -143,7 +144,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	groups := &r.current.Load().groups
 	r.partitions = groups.Buckets[0].Partitions()
 	r.ranges = r.planRanges(r.current.Load())
-	r.addKept()
+	r.addInnerStates()
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
@@ -214,7 +215,7 @@ func (r *run) unitDone(unit int, rows int64) {
 	}
 }
 
-// arrived counts what came of a source of which nobody knows how much there is.
+// arrived counts bytes and rows of a source whose size is not known.
 func (r *run) arrived(bytes, rows int64) {
 	r.streamed.Add(bytes)
 	r.came.Add(rows)

@@ -7,9 +7,9 @@ import (
 )
 
 // This file is samples of the rows (Query.Sample). Whether a row is in one depends on the seed and
-// on the number that the row has in the input, in file order and then row order. So a sample is the
-// same whatever the threads, the units, the columns that are read and the filter. The filter sees
-// the rows of the sample alone.
+// on the number that the row has in the input, in file order and then row order. So a sample does
+// not depend on threads, units, the columns that are read or the filter. The filter is applied to
+// the rows of the sample only.
 
 // sampleReader leaves the rows of a sample. The reader below does so itself where it filters rows,
 // and then reads nothing of pages without any.

@@ -21,8 +21,9 @@ func (r *run) groupings() (g cpu.Groupings) {
 	return g
 }
 
-// distinct makes ready for grouping by the keys and each distinct value. What the groupings are
-// grouped into is cfg, to which so many rows come (-1: nobody knows).
+// distinct makes the configurations of the inner runs, which group by the keys and a distinct
+// value. cfg is the configuration of the outer run, and rows how many rows come to that (-1: not
+// known).
 func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 	rows = cfg.Rows
 	if len(r.plan.Sets) > 0 && !cfg.States.Part(0).Updates() {
@@ -34,7 +35,7 @@ func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 			Keys: s.Layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
 			// without cpu.Stride's room behind: more rows are copied than looked up
 			Stride:     s.Layout.Base() + s.Layout.Words,
-			Partitions: cfg.Partitions, Tile: cfg.Tile, Budget: cfg.Budget, Spill: cfg.Spill,
+			Partitions: cfg.Partitions, Table: cfg.Table, Budget: cfg.Budget, Spill: cfg.Spill,
 			Rows: r.plan.Facts.Rows, AtMost: s.AtMost, Threads: cfg.Threads,
 		}
 		shared := int64(0)

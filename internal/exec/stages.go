@@ -26,7 +26,8 @@ type stage struct {
 	cols []int                              // of the batch
 	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
 	uses []*expr.Expr                       // what drop computes
-	kept []uint64                           // the rows that it has left: strings of the stages behind it lie there
+	// the rows that it has left: strings of the stages behind it lie there
+	left []uint64
 }
 
 // planStages tells in which stages batches are made.
@@ -189,10 +190,10 @@ func (p *producer) keep(rows []uint64, last int) []uint64 {
 		}
 	}
 	stride := p.from.cfg.Stride
-	kept := slices.Grow(p.stages[last].kept[:0], len(p.sel)*stride)
+	left := slices.Grow(p.stages[last].left[:0], len(p.sel)*stride)
 	for _, g := range p.sel {
-		kept = append(kept, rows[int(g)*stride:int(g+1)*stride]...)
+		left = append(left, rows[int(g)*stride:int(g+1)*stride]...)
 	}
-	p.stages[last].kept = kept
-	return kept
+	p.stages[last].left = left
+	return left
 }

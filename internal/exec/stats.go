@@ -60,14 +60,14 @@ type Fallback struct {
 	Count int64
 }
 
-// Stats tells what the run did; complete once Next has returned false.
+// Stats returns counts of the run; they are complete once Next has returned false.
 func (r *Rows) Stats() Stats {
 	run := r.run
 	ended := r.end
 	if ended.IsZero() {
 		ended = time.Now()
 	}
-	pages, ruledOut := run.scan.Passed()
+	pages, ruledOut := run.scan.SkippedInside()
 	facts, groups := &run.plan.Facts, &run.current.Load().groups
 	s := Stats{
 		Plan: run.plan, Threads: run.plan.Threads,
@@ -78,7 +78,7 @@ func (r *Rows) Stats() Stats {
 		FoldersSkipped: facts.SkippedFolders, FilesSkipped: facts.SkippedFiles,
 		Scan: run.scanTime, Output: ended.Sub(run.started) - run.scanTime,
 		GroupEstimate: int64(groups.Estimate), Partitions: run.partitions, Partitioned: groups.Partitioned,
-		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.kept.Written(), Remote: run.temp.remote.Stats(),
+		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.spooled.Written(), Remote: run.temp.remote.Stats(),
 	}
 	for i, f := range groups.Distinct {
 		s.Distinct = append(s.Distinct, Distinct{run.plan.Query.ArgTexts[run.plan.Sets[i].Arg], f.Groups, f.Partitions, f.Partitioned})
@@ -112,8 +112,8 @@ func (r *run) addDevices(s *Stats) {
 	s.Device = device.Names(used)
 }
 
-// declined is the row groups that devices did not decode, by the reason. No warning tells of them:
-// many files have long strings.
+// declined is the row groups that devices did not decode, by the reason. They are not logged as
+// warnings: many files have long strings.
 func declined(p gpu.BatchStats) (list []Fallback) {
 	for _, why := range slices.Sorted(maps.Keys(p.Declined)) {
 		list = append(list, Fallback{What: "decoding a row group", Why: why, Count: p.Declined[why]})
@@ -121,14 +121,14 @@ func declined(p gpu.BatchStats) (list []Fallback) {
 	return list
 }
 
-// fallbacks is what a run notes of them, from any goroutine.
+// fallbacks collects the fallbacks of a run, from any goroutine.
 type fallbacks struct {
 	mu   sync.Mutex
 	list []Fallback // each once, in the order of their first time
 }
 
-// add notes that the CPU does what a device did not, and why. The log is told of the first time, as
-// a warning: the answer is right, but the run takes longer than was asked for.
+// add notes that the CPU takes over from a device, and why. The first time for each reason it is
+// logged as a warning: the answer is right, but the run takes longer than expected.
 func (f *fallbacks) add(log *slog.Logger, what, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *fallbacks) add(log *slog.Logger, what, why string) {
 	log.Warn("the CPU goes on in place of the GPU", slog.String("what", what), slog.String("why", why))
 }
 
-// all is what was noted so far.
+// all is the fallbacks so far.
 func (f *fallbacks) all() []Fallback {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// temp is the temp folder as all attempts of a run share it: what came by pipes stays when the
-// input is read again, and the limit is that of all.
+// temp is the temp folder of all attempts of a run: the content of pipes stays there when the input
+// is read again, and one limit is that of all attempts.
 type temp struct {
 	disk    *budget.Budget
-	kept    *input.Temp
+	spooled *input.Temp
 	remote  *remote.Client
 	unwatch func() bool
 	isLent  bool // another run closes it
@@ -36,24 +36,24 @@ func (o *Options) openTemp(ctx context.Context) *temp {
 	t := &temp{disk: budget.New(budget.Disk, max(o.TempLimit, 0))}
 	c.Disk = t.disk
 	space, _ := spill.Open(c) // fails for a negative limit alone
-	t.kept = input.NewTemp(space)
+	t.spooled = input.NewTemp(space)
 	t.remote = remote.New(remote.Config{Transport: o.Transport, Ahead: aheadOf(o.MemoryLimit), Stores: o.Stores})
-	t.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = t.kept.Close() }) })
+	t.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = t.spooled.Close() }) })
 	return t
 }
 
-// close removes what came by pipes, and ends connections.
+// close removes the content of pipes, and ends connections.
 func (t *temp) close() error {
 	if t.isLent {
 		return nil
 	}
 	t.unwatch()
 	t.remote.Close()
-	return t.kept.Close()
+	return t.spooled.Close()
 }
 
-// aheadOf is how much may be fetched from servers before it is read, where memory is limited: an
-// eighth. 0: what is usual.
+// aheadOf is how many bytes may be fetched from servers before they are read, where memory is
+// limited: an eighth of it. 0: the default.
 func aheadOf(limit int64) int64 {
 	const usual = 64 << 20
 	if limit <= 0 || limit/8 > usual {
@@ -64,5 +64,5 @@ func aheadOf(limit int64) int64 {
 
 // input is how a source is opened.
 func (o *Options) input(t *temp) input.Options {
-	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, AsOf: o.AsOf, Temp: t.kept, Remote: t.remote}
+	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, AsOf: o.AsOf, Temp: t.spooled, Remote: t.remote}
 }

@@ -12,10 +12,10 @@ type texts struct {
 	memory *budget.Reservation
 }
 
-// textsPart: where memory is limited, long strings for devices have one of so many parts of what
-// workers may take, beside the quarter that devices pin. They stay in memory to the end, and what
-// is reserved and not used is gone for workers while they read. Row groups of which they do not
-// fit are read by workers.
+// textsPart is the divisor of the workers' memory that gives the share of long strings for devices
+// where memory is limited; devices pin another quarter. The strings stay in memory to the end, and
+// workers cannot use the share while they read, even if it is not full. Workers read the row groups
+// whose strings do not fit.
 const textsPart = 8
 
 // newTexts makes the texts of an attempt, and tells how many bytes are reserved. nil: keys have no
@@ -30,7 +30,7 @@ func (r *run) newTexts(a *attempt) (*texts, int64) {
 		return nil, 0
 	}
 	if bytes == 0 {
-		memory.Close() // it lends what the run has
+		memory.Close() // it lends memory of the run
 	}
 	return &texts{key.NewTexts(a.cfg.Arenas, memory), memory}, bytes
 }
@@ -51,7 +51,7 @@ func (t *texts) count() (n, bytes int64) {
 	return t.Len()
 }
 
-// end is called when no string is added any more: what is reserved and not used goes to others.
+// end is called when no string is added any more: it releases reserved memory that is not used.
 func (t *texts) end() {
 	if t != nil {
 		t.Close()

@@ -11,8 +11,8 @@ import (
 )
 
 // This file is the row of all rows (Query.Totals): the one group of a grouping set without keys.
-// Whoever merges its partition takes it out before the filter on groups, the order and the limit,
-// and the reader gives it out behind all others.
+// The producer that merges its partition removes it before the filter on groups, the order and the
+// limit, and the reader puts it out behind all others.
 
 // totals is that row.
 type totals struct {
@@ -21,8 +21,8 @@ type totals struct {
 	recs  []arrow.Record // of one row; none: it was not found yet, or was given out
 }
 
-// take is the record, which is the caller's from now on; nil: there is none.
-func (t *totals) take() arrow.Record {
+// pop removes the record, which is the caller's from now on; nil: there is none.
+func (t *totals) pop() arrow.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.recs) == 0 {
@@ -99,7 +99,8 @@ func (r *Rows) giveTotal() bool {
 	if r.run.plan.Query.Totals < 0 {
 		return false
 	}
-	for r.err == nil && !r.ended && !r.run.totals.isFound() { // the limit may have left out its partition
+	// the limit may have left out its partition
+	for r.err == nil && !r.ended && !r.run.totals.isFound() {
 		release(r.queue)
 		r.queue = nil
 		r.fetch()
@@ -107,7 +108,7 @@ func (r *Rows) giveTotal() bool {
 	if r.err != nil {
 		return false
 	}
-	if r.rec = r.run.totals.take(); r.rec == nil {
+	if r.rec = r.run.totals.pop(); r.rec == nil {
 		return false
 	}
 	r.groups++

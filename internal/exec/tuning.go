@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// Tuning is what tests change of one run: sizes that small inputs would never reach, and what a run
-// stands on.
+// Tuning has the values that tests change for one run: sizes that small inputs would never reach,
+// the file system of spill files, and how workers get devices.
 type Tuning struct {
 	Plan              plan.Tuning
 	SpillFS           spill.FS                           // of spill files; nil: the system's
@@ -22,7 +22,8 @@ type Tuning struct {
 	FewFrom           int64                              // gpu.Config.FewFrom
 	Accelerator       func(*gpu.Devices) cpu.Accelerator // how devices are given to the workers
 	Tiles             func() (gpu.BatchTile, error)      // gpu.Config.Tiles
-	Watch             func(Running)                      // is told of each run that begins; nil: nobody
+	// is called with each run that begins; nil: it is not
+	Watch func(Running)
 }
 
 // DefaultTuning is that of all other runs.
@@ -44,7 +45,7 @@ type Running struct {
 	Makers  *sync.WaitGroup // goroutines that make the result
 }
 
-// watched tells of a run that begins.
+// watched calls Watch with a run that begins.
 func (r *run) watched() {
 	if r.opt.Tuning.Watch == nil {
 		return

@@ -55,8 +55,9 @@ type Unary struct {
 
 // Binary is an operator between two operands.
 type Binary struct {
-	At   int
-	Op   string // "+" "-" "*" "/" "//" "%" "||" "&" "|" "<<" ">>" "=" "<>" "<" "<=" ">" ">=" "and" "or"
+	At int
+	// "+" "-" "*" "/" "//" "%" "||" "&" "|" "<<" ">>" "=" "<>" "<" "<=" ">" ">=" "and" "or"
+	Op   string
 	L, R Node
 }
 

@@ -11,7 +11,8 @@ import (
 type binder struct {
 	text   string
 	lookup func(name string) (int, column.Type, error)
-	nodes  map[string]*bound // what other expressions have, by canonical text; nil: nothing is shared
+	// what other expressions have, by canonical text; nil: nothing is shared
+	nodes map[string]*bound
 }
 
 // typeError is a mistake whose place the caller adds.

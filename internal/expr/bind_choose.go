@@ -28,7 +28,8 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 			cond, err = b.compare(opEQ, operand, cond, n.Operand, w.If, n)
 		} else {
 			typ := cond.typ
-			if cond, err = asBool(cond, "when"); err != nil { // which "filter (where …)" is made of too
+			// which "filter (where …)" is made of too
+			if cond, err = asBool(cond, "when"); err != nil {
 				err = typeErrorf("a condition must be boolean, this is %s", typ)
 			}
 		}

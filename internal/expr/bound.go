@@ -35,11 +35,12 @@ type bound struct {
 	negate bool
 	kernel kernel
 	choose *choice
-	skip   skipper  // what bounds say about it; nil: nothing is known
-	narrow bool     // the kernel takes narrow vectors, and may give one
-	sure   bool     // the kernel never fails
-	words  []wordOp // what the kernel of a strict node computes, as operations on words; nil: it is more than that
-	within *extent  // of an operation on integers that cannot fail: where its results are
+	skip   skipper // what bounds say about it; nil: nothing is known
+	narrow bool    // the kernel takes narrow vectors, and may give one
+	sure   bool    // the kernel never fails
+	// what the kernel of a strict node computes, as operations on words; nil: it is more than that
+	words  []wordOp
+	within *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
 	// manyColumns. nullIn: where that column is NULL, so is the node.

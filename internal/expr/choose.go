@@ -58,7 +58,7 @@ func (s *step) choose() error {
 	}
 	for i, cond := range b.conds {
 		var err error
-		if b.hits, err = cond.Filter(b.take(all, b.rest), b.hits[:0]); err != nil {
+		if b.hits, err = cond.Filter(b.gather(all, b.rest), b.hits[:0]); err != nil {
 			return err
 		}
 		b.split()
@@ -88,8 +88,8 @@ func (b *branches) split() {
 	b.rest = kept
 }
 
-// take gives the batch of the given rows.
-func (b *branches) take(all *column.Batch, rows []int32) *column.Batch {
+// gather makes a batch of some rows of all.
+func (b *branches) gather(all *column.Batch, rows []int32) *column.Batch {
 	if len(rows) == all.Rows {
 		return all
 	}
@@ -133,7 +133,7 @@ func (s *step) scatter(branch *Eval, rows []int32) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	branch.begin(s.branch.take(s.eval.batch, rows))
+	branch.begin(s.branch.gather(s.eval.batch, rows))
 	v, err := branch.root.flat()
 	if err != nil {
 		return err

@@ -12,10 +12,11 @@ import (
 
 // difference is how date_diff and date_sub count a unit.
 type difference struct {
-	ofDay  func(days int64) int64 // date_diff: the unit that a day lies in
-	days   int64                  // units of so many days: date_diff counts days, and takes whole units of them
-	micros int64                  // of so many microseconds
-	months int64                  // date_sub: of so many months
+	ofDay func(days int64) int64 // date_diff: the unit that a day lies in
+	// units of so many days: date_diff counts days, and takes whole units of them
+	days   int64
+	micros int64 // of so many microseconds
+	months int64 // date_sub: of so many months
 }
 
 // differences are the units by their names, and parts of dates whose unit is a day or a week.

@@ -71,8 +71,10 @@ func dateTrunc(c *call) (*bound, error) {
 
 const (
 	microsPerDay = secondsPerDay * 1_000_000
-	mostDays     = math.MaxInt64/microsPerDay - 1 // whose microseconds fit, with those of a time of day
-	mostMidnight = math.MaxInt64 / microsPerDay   // whose first microsecond fits, after 1970 and before
+	// whose microseconds fit, with those of a time of day
+	mostDays = math.MaxInt64/microsPerDay - 1
+	// whose first microsecond fits, after 1970 and before
+	mostMidnight = math.MaxInt64 / microsPerDay
 )
 
 // truncateDays cuts to a whole day. As in dayKernel the last day's is kept.

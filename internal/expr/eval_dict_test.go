@@ -35,7 +35,8 @@ func codedBatch(d *column.Dict) *column.Batch {
 func TestTranslationsRecycled(t *testing.T) {
 	const entries, some = 60_000, 12
 	dicts := make([]*column.Dict, 2*some)
-	from := func(i int) int { return i + i%2*50_000 } // NULLs are in the last part of one, and the first of the next
+	// NULLs are in the last part of one, and the first of the next
+	from := func(i int) int { return i + i%2*50_000 }
 	for i := range dicts {
 		dicts[i] = textDict(entries-i%5*1000, from(i))
 		if i%3 == 2 {

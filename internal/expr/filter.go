@@ -20,7 +20,8 @@ type conjunct struct {
 
 	selected selector
 	whole    []*conjunct // itself
-	parts    []*conjunct // the same, one after the other, for a column without a dictionary; nil: whole
+	// the same, one after the other, for a column without a dictionary; nil: whole
+	parts []*conjunct
 
 	batch column.Batch // of the rows that are left
 	bufs  []column.Buffer
@@ -249,7 +250,7 @@ func (c *conjunct) among(b *column.Batch, sel []int32, start int) ([]int32, erro
 		return keepTrue(sel, start, r), nil
 	}
 	var err error
-	if c.hits, err = c.all(c.take(b, left), c.hits[:0]); err != nil {
+	if c.hits, err = c.all(c.gather(b, left), c.hits[:0]); err != nil {
 		return sel, err
 	}
 	for i, hit := range c.hits {
@@ -258,8 +259,8 @@ func (c *conjunct) among(b *column.Batch, sel []int32, start int) ([]int32, erro
 	return sel[:start+len(c.hits)], nil
 }
 
-// take is the batch of some rows of b, with the columns of c in it.
-func (c *conjunct) take(b *column.Batch, rows []int32) *column.Batch {
+// gather makes a batch of some rows of b, with the columns of c in it.
+func (c *conjunct) gather(b *column.Batch, rows []int32) *column.Batch {
 	if len(c.batch.Cols) < len(b.Cols) {
 		c.batch.Cols, c.bufs = make([]column.Vector, len(b.Cols)), make([]column.Buffer, len(b.Cols))
 	}

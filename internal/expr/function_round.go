@@ -177,7 +177,8 @@ func roundAway(half bool) kernel {
 // roundUints puts zeros in place of the last digits of unsigned integers.
 func roundUints(r rounding, zeros int) kernel {
 	if zeros > maxInt64Power+1 {
-		return func(f *frame) error { fill(f.out.Int, 0); return nil } // half of 10^20 is more than 2^64
+		// half of 10^20 is more than 2^64
+		return func(f *frame) error { fill(f.out.Int, 0); return nil }
 	}
 	power := pow10(zeros).Uint64()
 	at := func(v uint64) (uint64, bool) {

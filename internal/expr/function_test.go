@@ -81,7 +81,8 @@ func ownText(typ, text string) string {
 	case text == "NULL":
 	case typ == "DOUBLE" || typ == "FLOAT":
 		bits := map[string]int{"DOUBLE": 64, "FLOAT": 32}[typ]
-		f, err := strconv.ParseFloat(strings.Replace(text, "-nan", "nan", 1), bits) // its sign means nothing
+		// its sign means nothing
+		f, err := strconv.ParseFloat(strings.Replace(text, "-nan", "nan", 1), bits)
 		if err != nil {
 			return "not a number: " + text
 		}

@@ -22,7 +22,8 @@ func (n *Pack) String() string { return text(n) }
 func (n *Pack) level() level { return levelPrimary }
 
 func (n *Pack) print(p *printer) {
-	p.WriteString(map[bool]string{true: "pack strict(", false: "pack("}[n.Strict]) // nodes are shared by their text
+	// nodes are shared by their text
+	p.WriteString(map[bool]string{true: "pack strict(", false: "pack("}[n.Strict])
 	n.Value.print(p)
 	p.order(n.Keys)
 	p.WriteByte(')')

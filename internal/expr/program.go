@@ -21,16 +21,17 @@ type Code uint8
 
 // The operations.
 const (
-	CodeLoad          Code = iota // input number Constant
-	CodeLiteral                   // Constant
-	CodeNone                      // NULL
-	CodeStore                     // A is value number Constant
-	CodeKeep                      // the row is passed over unless A is 1; nothing is stored before
-	CodeCompareInt                // 1 or 0: whether A < B, A = B, A > B is wanted: bits 0, 1 and 2 of Constant
-	CodeCompareUint               // the same of uint64
-	CodeCompareDouble             // the same of float64: NaN equals NaN and is above all others
-	CodeAnd                       // three-valued; fails where an operand does
-	CodeOr                        // likewise
+	CodeLoad    Code = iota // input number Constant
+	CodeLiteral             // Constant
+	CodeNone                // NULL
+	CodeStore               // A is value number Constant
+	CodeKeep                // the row is passed over unless A is 1; nothing is stored before
+	// 1 or 0: whether A < B, A = B, A > B is wanted: bits 0, 1 and 2 of Constant
+	CodeCompareInt
+	CodeCompareUint   // the same of uint64
+	CodeCompareDouble // the same of float64: NaN equals NaN and is above all others
+	CodeAnd           // three-valued; fails where an operand does
+	CodeOr            // likewise
 	CodeNot
 	CodeIsNull     // 1 or 0; of Constant 1 is not null
 	CodeSelect     // B where C is 1, else A; NULL or failed as the one taken is

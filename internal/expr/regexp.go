@@ -82,26 +82,26 @@ func testPattern(re *regexp.Regexp) kernel {
 		return testBytes(re.Match)
 	}
 	return func(f *frame) error {
-		var m matchSlots
+		var m matchMarks
 		return testBytes(func(s []byte) bool { return plain.match(s, m[:]) != nil })(f)
 	}
 }
 
-// matchSlots has room for the places of a match and of groups up to \9.
-type matchSlots [2 * (maxGroup + 1)]int
+// matchMarks has room for the places of a match and of groups up to \9.
+type matchMarks [2 * (maxGroup + 1)]int
 
 // finder gives the first match as regexp.FindSubmatchIndex does, perhaps in m;
 // the groups only if they are wanted.
-func finder(re *regexp.Regexp, groups bool) func(s []byte, m *matchSlots) []int {
+func finder(re *regexp.Regexp, groups bool) func(s []byte, m *matchMarks) []int {
 	if plain := newPlainPattern(re.String()); plain != nil {
-		return func(s []byte, m *matchSlots) []int { return plain.match(s, m[:]) }
+		return func(s []byte, m *matchMarks) []int { return plain.match(s, m[:]) }
 	}
 	find := re.FindIndex
 	if groups {
 		find = re.FindSubmatchIndex
 	}
 	needed := neededText(re)
-	return func(s []byte, _ *matchSlots) []int {
+	return func(s []byte, _ *matchMarks) []int {
 		if needed != nil && needed.index(s) < 0 {
 			return nil
 		}
@@ -144,9 +144,9 @@ func regexpExtract(c *call) (*bound, error) {
 	}
 	find := finder(re, group > 0)
 	return c.strict(func(f *frame) error {
-		var slots matchSlots
+		var marks matchMarks
 		return partKernel(func(_ *frame, _ int, s []byte) (int, int) {
-			if m := find(s, &slots); len(m) > 2*group && m[2*group] >= 0 {
+			if m := find(s, &marks); len(m) > 2*group && m[2*group] >= 0 {
 				return m[2*group], m[2*group+1]
 			}
 			return 0, 0
@@ -169,10 +169,10 @@ func regexpReplace(c *call) (*bound, error) {
 	}
 	find := finder(re, template.usesGroups())
 	return c.strict(func(f *frame) error {
-		var slots matchSlots
+		var marks matchMarks
 		return f.eachBytes(func(i int, to []byte) []byte {
 			s := f.args[0].Bytes(i)
-			m := find(s, &slots)
+			m := find(s, &marks)
 			if m == nil {
 				return append(to, s...)
 			}

@@ -18,7 +18,7 @@ import (
 // tried both ways; there are few of them, so that the time stays linear.
 type plainPattern struct {
 	items []plainItem
-	slots int // of a match: two for each group, and two for the whole
+	marks int // of a match: two for each group, and two for the whole
 }
 
 type plainItem struct {
@@ -28,7 +28,7 @@ type plainItem struct {
 	not  int        // plainRun: the one byte that set lacks; -1: it is another set
 	min  int        // plainRun: 0 or 1
 	one  bool       // plainRun: at most one
-	slot int        // plainSlot
+	mark int        // plainMark
 }
 
 type plainKind uint8
@@ -37,7 +37,7 @@ const (
 	plainText     plainKind = iota
 	plainOptional           // text or nothing, text first
 	plainRun
-	plainSlot // a group begins or ends
+	plainMark // a group begins or ends
 	plainEnd  // the end of the text
 )
 
@@ -50,7 +50,7 @@ func newPlainPattern(pattern string) *plainPattern {
 	if err != nil || re.Op != syntax.OpConcat || re.Sub[0].Op != syntax.OpBeginText || re.MaxCap() > maxGroup {
 		return nil
 	}
-	p := &plainPattern{slots: 2 * (re.MaxCap() + 1)}
+	p := &plainPattern{marks: 2 * (re.MaxCap() + 1)}
 	for _, sub := range re.Sub[1:] {
 		if !p.add(sub) {
 			return nil
@@ -87,11 +87,11 @@ func (p *plainPattern) add(re *syntax.Regexp) bool {
 		}
 		return true
 	case syntax.OpCapture:
-		p.items = append(p.items, plainItem{kind: plainSlot, slot: 2 * re.Cap})
+		p.items = append(p.items, plainItem{kind: plainMark, mark: 2 * re.Cap})
 		if !p.add(re.Sub[0]) {
 			return false
 		}
-		p.items = append(p.items, plainItem{kind: plainSlot, slot: 2*re.Cap + 1})
+		p.items = append(p.items, plainItem{kind: plainMark, mark: 2*re.Cap + 1})
 		return true
 	case syntax.OpLiteral:
 		text, ok := literalText(re)
@@ -207,10 +207,10 @@ func (p *plainPattern) follows(k int, set *[256]bool) bool {
 	return false
 }
 
-// match fills in the places of the match in s and of its groups, of which m
-// has room for slots; nil if there is none.
+// match fills m with the marks of the match in s and of its groups, as far as m
+// has room for groups; nil if there is none.
 func (p *plainPattern) match(s []byte, m []int) []int {
-	m = m[:p.slots]
+	m = m[:p.marks]
 	if !p.from(0, 0, s, m) {
 		return nil
 	}
@@ -237,8 +237,8 @@ func (p *plainPattern) from(k, at int, s []byte, m []int) bool {
 				return false
 			}
 			at += n
-		case plainSlot:
-			m[it.slot] = at
+		case plainMark:
+			m[it.mark] = at
 		case plainEnd:
 			if at != len(s) {
 				return false

@@ -55,7 +55,7 @@ func TestPlainPattern(t *testing.T) {
 			for range r.IntN(9) {
 				text.WriteString(pick(r, letters...))
 			}
-			var slots matchSlots
+			var slots matchMarks
 			s := []byte(text.String())
 			got, want := p.match(s, slots[:]), re.FindSubmatchIndex(s)
 			if !slices.Equal(got, want) {

@@ -10,16 +10,16 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// Config says what is sorted, how, and where.
+// Config describes the rows to sort, their order, and the memory and disk for it.
 type Config struct {
 	Terms []Term
-	Cols  []column.Type // what rows consist of, beside what they are sorted by
+	Cols  []column.Type // the values of a row, beside its key
 	Keep  int64         // rows wanted; negative: all
 
 	// Budget is what memory is drawn from.
 	Budget budget.Lender
-	// Memory is what a sorter may count on, in bytes; 0: there is no limit.
-	// Sizes are chosen for it; more is taken where Budget allows it.
+	// Memory is the bytes that a sorter may count on; 0: there is no limit.
+	// Sizes are chosen for it; the sorter draws more where Budget allows it.
 	Memory int64
 	// Spill makes the file that rows go to; nil: they stay in memory.
 	Spill func() (*spill.File, error)

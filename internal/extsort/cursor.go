@@ -35,7 +35,7 @@ func (c *cursor) close() {
 	c.buf, c.rest, c.current = nil, nil, nil
 }
 
-// sample is the beginning of a key, of which all keys share so many bytes.
+// sample is the beginning of a key, behind the first bytes, which all keys have in common.
 func (c *cursor) sample() (key []byte, shared int) {
 	if c.disk != nil {
 		return c.disk.sample, c.disk.shared

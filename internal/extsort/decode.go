@@ -76,13 +76,13 @@ func (f field) add(v *column.Vector, vals [][]byte) {
 		}
 	case column.RepBytes:
 		for _, b := range vals {
-			at, n := f.slot(b)
+			at, n := f.cell(b)
 			v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(n)})
 			v.Data = append(v.Data, b[at:at+n]...)
 		}
 	case column.RepList:
 		for _, b := range vals {
-			at, n := f.slot(b)
+			at, n := f.cell(b)
 			v.Span = append(v.Span, column.Span{Off: uint32(v.Elem.Len), Len: uint32(n)})
 			addList(v, b[at:], n)
 		}
@@ -92,7 +92,7 @@ func (f field) add(v *column.Vector, vals [][]byte) {
 	}
 }
 
-func (f field) slot(b []byte) (at, n int) {
+func (f field) cell(b []byte) (at, n int) {
 	return int(binary.LittleEndian.Uint32(b[f.at:])), int(binary.LittleEndian.Uint32(b[f.at+4:]))
 }
 

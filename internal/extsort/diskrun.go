@@ -17,7 +17,7 @@ type diskRun struct {
 	shared  int            // bytes of it that all keys begin with
 }
 
-// mostSample is how many bytes of keys are compared to find what they share.
+// mostSample is how many bytes of keys are compared to find their common beginning.
 const mostSample = 64
 
 // note counts a row in.
@@ -52,8 +52,8 @@ func putPiece(dst []byte, e spill.Extent) []byte {
 	return binary.LittleEndian.AppendUint32(dst, e.Raw)
 }
 
-// putFar writes the values of r to disk and returns dst with what remains of
-// the row. dst may be r[:0]: a piece takes no more place than what it was.
+// putFar writes the values of r to disk and appends the rest of the row to dst.
+// dst may be r[:0]: the reference to a value is no longer than the value.
 func putFar(ctx context.Context, dst []byte, r row, file *spill.File, most int) ([]byte, error) {
 	begin := len(dst)
 	dst = append(dst, r[:rowHeader+r.keyLen()]...)

@@ -15,8 +15,8 @@
 //
 //	0  length   u32   bytes of the row
 //	4  key      u32   bytes of the key; the top bit: the values are far
-//	8  key            what the row is sorted by
-//	   values         NULL bits │ a slot for each column │ strings and lists
+//	8  key            the bytes that the row is sorted by
+//	   values         NULL bits │ a cell for each column │ strings and lists
 //
 // KEY-ORDER: rows are in order when their keys are in order as bytes, and no
 // two keys are equal or begin with each other. A key consists of the order
@@ -41,18 +41,18 @@
 //  4. A Merger merges the runs of several sorters, and makes batches of
 //     columns, as they are asked for.
 //
-// With Config.Keep only so many rows are wanted. A sorter that has collected
-// more than twice as many keeps the best, and knows from then on a key (the
-// bound) beyond which rows are not wanted. Wanted tells which rows lie beyond
-// it before they are made.
+// With Config.Keep only the first rows are wanted. A sorter that has collected
+// more than twice that number keeps the first ones, and knows from then on a
+// key (the bound) beyond which rows are not wanted. Wanted finds the rows
+// beyond it before they are made.
 //
 // # Memory
 //
 // Pages, indexes, buffers and the spill file's own buffers are drawn from
-// Config.Budget and lie off the Go heap. What spilling needs is taken before
-// the first row, so that spilling cannot fail for want of memory. A row wider
+// Config.Budget and lie off the Go heap. The memory for spilling is drawn before
+// the first row, so that spilling is never refused memory. A row wider
 // than a page is drawn too, on its way to disk. Not drawn are the batch that
 // is given to Add, the batches that a Merger makes (except large rows), and
 // the growth of the spill file's buffers for a key wider than a block: each is
-// as large as what it is made of.
+// as large as the rows it is made of.
 package extsort

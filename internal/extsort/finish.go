@@ -11,21 +11,21 @@ import (
 func (s *Sorter) Finish(ctx context.Context) error {
 	s.sort()
 	s.mem.trim()
-	if len(s.disk) > 0 && s.takeBuffers(s.disk) != nil {
+	if len(s.disk) > 0 && s.drawBuffers(s.disk) != nil {
 		if err := s.reduce(ctx); err != nil {
 			return err
 		}
 	}
 	if s.block != nil {
-		s.mem.give(int64(cap(s.block)))
+		s.mem.release(int64(cap(s.block)))
 		hostmem.Free(s.block)
 		s.block = nil
 	}
 	return nil
 }
 
-// takeBuffers takes the memory to read these runs.
-func (s *Sorter) takeBuffers(runs []*diskRun) error { return s.mem.take(bufferBytes(runs)) }
+// drawBuffers draws the memory to read these runs.
+func (s *Sorter) drawBuffers(runs []*diskRun) error { return s.mem.draw(bufferBytes(runs)) }
 
 func bufferBytes(runs []*diskRun) (n int64) {
 	for _, d := range runs {
@@ -46,7 +46,7 @@ func (s *Sorter) reduce(ctx context.Context) error {
 		}
 	}
 	for {
-		err := s.takeBuffers(s.disk)
+		err := s.drawBuffers(s.disk)
 		if err == nil {
 			return nil
 		}
@@ -65,17 +65,17 @@ func (s *Sorter) reduce(ctx context.Context) error {
 // granted.
 func (s *Sorter) takeSome(refusal error) (int, error) {
 	most := len(s.disk)
-	for most > 1 && s.takeBuffers(s.disk[:most]) != nil {
+	for most > 1 && s.drawBuffers(s.disk[:most]) != nil {
 		most--
 	}
 	if most < 2 {
 		if most == 1 {
-			s.mem.give(bufferBytes(s.disk[:1]))
+			s.mem.release(bufferBytes(s.disk[:1]))
 		}
 		return 0, refusal
 	}
 	n := max(2, min(most, len(s.disk)-most+1))
-	s.mem.give(bufferBytes(s.disk[n:most]))
+	s.mem.release(bufferBytes(s.disk[n:most]))
 	return n, nil
 }
 
@@ -83,7 +83,7 @@ func (s *Sorter) takeSome(refusal error) (int, error) {
 // memory was taken.
 func (s *Sorter) mergeFirst(ctx context.Context, n int) error {
 	first := s.disk[:n]
-	defer s.mem.give(bufferBytes(first))
+	defer s.mem.release(bufferBytes(first))
 	cursors := make([]*cursor, n)
 	for i, d := range first {
 		cursors[i] = diskCursor(d, s.file)

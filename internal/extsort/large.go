@@ -60,7 +60,7 @@ func (f field) makeLarge(v *column.Vector, l *column.LargeRow, values []byte) er
 	if r := f.typ.Rep(); r != column.RepBytes && r != column.RepList {
 		return nil
 	}
-	at, n := f.slot(values)
+	at, n := f.cell(values)
 	elems, bytes := 0, n
 	if f.typ.IsNested() {
 		elems, bytes = n, 0

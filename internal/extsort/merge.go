@@ -37,8 +37,8 @@ type Merger struct {
 	far   []byte
 }
 
-// NewMerger merges sorters that have the same Terms, Cols and Keep. A batch has at most so many
-// rows, and about so many bytes of values, or one row. A row of more bytes lies in the memory
+// NewMerger merges sorters that have the same Terms, Cols and Keep. A batch has at most
+// `rows` rows and about `bytes` bytes of values, or one row. A row of more bytes lies in the memory
 // that large makes, see LargeRow; nil: it is a batch like others.
 func NewMerger(sorters []*Sorter, rows, bytes int, large func(ctx context.Context, bytes int) (*column.LargeRow, error)) *Merger {
 	m := &Merger{rows: rows, bytes: bytes, newLarge: large, left: math.MaxInt64}

@@ -5,17 +5,17 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// pool is what a sorter has drawn from Config.Budget.
+// pool is the memory that a sorter has drawn from Config.Budget.
 type pool struct {
 	from      budget.Lender
-	share     int64 // what it may keep when it has no use for it; 0: all
+	share     int64 // bytes that it may keep without using them; 0: all
 	pageBytes int
 	held      int64
 	free      [][]byte // pages that are not in use
 }
 
-// take draws memory, and gives free pages back for it if need be.
-func (p *pool) take(bytes int64) error {
+// draw draws memory, and drops free pages where it is refused.
+func (p *pool) draw(bytes int64) error {
 	err := p.from.Draw(bytes)
 	for err != nil && len(p.free) > 0 {
 		p.drop()
@@ -27,8 +27,8 @@ func (p *pool) take(bytes int64) error {
 	return err
 }
 
-// give gives memory back.
-func (p *pool) give(bytes int64) {
+// release releases memory.
+func (p *pool) release(bytes int64) {
 	p.from.Release(bytes)
 	p.held -= bytes
 }
@@ -41,7 +41,7 @@ func (p *pool) page(n int) ([]byte, error) {
 		return page[:0], nil
 	}
 	n = max(n, p.pageBytes)
-	if err := p.take(int64(n)); err != nil {
+	if err := p.draw(int64(n)); err != nil {
 		return nil, err
 	}
 	return hostmem.Make[byte](n)[:0], nil
@@ -51,7 +51,7 @@ func (p *pool) page(n int) ([]byte, error) {
 func (p *pool) put(pages ...[]byte) {
 	for _, page := range pages {
 		if cap(page) != p.pageBytes || p.share > 0 && p.held > p.share {
-			p.give(int64(cap(page)))
+			p.release(int64(cap(page)))
 			hostmem.Free(page)
 			continue
 		}
@@ -62,7 +62,7 @@ func (p *pool) put(pages ...[]byte) {
 // drop gives a free page back.
 func (p *pool) drop() {
 	k := len(p.free) - 1
-	p.give(int64(cap(p.free[k])))
+	p.release(int64(cap(p.free[k])))
 	hostmem.Free(p.free[k])
 	p.free = p.free[:k]
 }

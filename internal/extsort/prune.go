@@ -6,13 +6,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// tightenStep: a lower bound is looked for after so many more rows, or half as many as there are
-// if these are more.
+// tightenStep is the least number of rows between two searches for a lower bound; there are half as
+// many as rows so far if that is more.
 const tightenStep = 64
 
-// tighten finds a bound among the rows that have come so far, as soon as they are as many as are
-// wanted, so that later ones need not be made. It leaves the rows as they are, and takes no more
-// memory than the index that the unit is sorted by.
+// tighten finds a bound among the rows that have come so far, once there are as many as are wanted,
+// so that later rows beyond it need not be made. It leaves the rows as they are, and needs no
+// memory but the index by which the unit is sorted.
 func (s *Sorter) tighten() {
 	s.next = s.rows + max(s.rows/2, tightenStep)
 	if s.rows != int64(s.unit.rows) { // others were sorted, or pruned

@@ -94,7 +94,7 @@ func (s *Sorter) open() error {
 	if s.block != nil || n == 0 {
 		return nil
 	}
-	if err := s.mem.take(n); err != nil {
+	if err := s.mem.draw(n); err != nil {
 		return err
 	}
 	s.block = hostmem.Make[byte](s.cfg.blockBytes())[:0]
@@ -128,7 +128,7 @@ func (s *Sorter) tryRoom(sizes []int) (int, error) {
 	n := min(u.room(sizes), unitRows-u.rows)
 	if more := u.rows + n - u.entries; more > 0 {
 		more = (more + entryStep - 1) / entryStep * entryStep
-		if err := s.mem.take(int64(more) * entryBytes); err != nil {
+		if err := s.mem.draw(int64(more) * entryBytes); err != nil {
 			return 0, err
 		}
 		u.entries += more
@@ -149,7 +149,7 @@ func (s *Sorter) addRows(first, n int, place uint64) {
 // there is no memory, to disk at once.
 func (s *Sorter) addFar(ctx context.Context, i int, place uint64) error {
 	size := s.in.sizes[i]
-	for err := s.mem.take(int64(size)); err != nil; err = s.mem.take(int64(size)) {
+	for err := s.mem.draw(int64(size)); err != nil; err = s.mem.draw(int64(size)) {
 		if s.rows == 0 {
 			return err
 		}
@@ -157,14 +157,15 @@ func (s *Sorter) addFar(ctx context.Context, i int, place uint64) error {
 			return err
 		}
 	}
-	defer s.mem.give(int64(size))
+	defer s.mem.release(int64(size))
 	wide := hostmem.Make[byte](size)
 	defer hostmem.Free(wide)
 	s.in.write([]row{wide}, i, place)
 	if err := s.openFile(); err != nil {
 		return err
 	}
-	far, err := putFar(ctx, wide[:0], wide, s.file, s.cfg.blockBytes()) // no copy: its key may be long, too
+	// no copy: its key may be long, too
+	far, err := putFar(ctx, wide[:0], wide, s.file, s.cfg.blockBytes())
 	if err != nil {
 		return err
 	}
@@ -184,8 +185,8 @@ func (s *Sorter) copyRow(r row) {
 	s.added(from)
 }
 
-// added does what is to be done after rows were written, which lie in the
-// last page from offset from on.
+// added counts the rows that were written to the last page, from offset from on. It
+// drops those beyond the bound, and sorts a unit that is full.
 func (s *Sorter) added(from int) {
 	u := &s.unit
 	u.note(s.in.rows)
@@ -204,18 +205,18 @@ func (s *Sorter) sort() {
 	s.unit = unit{}
 	if u.rows == 0 {
 		s.mem.put(u.pages...)
-		s.mem.give(int64(u.entries) * entryBytes)
+		s.mem.release(int64(u.entries) * entryBytes)
 		return
 	}
 	s.runs = append(s.runs, u.sort())
-	s.mem.give(int64(u.entries-u.rows) * entryBytes)
+	s.mem.release(int64(u.entries-u.rows) * entryBytes)
 }
 
 // forget gives the memory of runs back.
 func (s *Sorter) forget(runs []*memRun) {
 	for _, m := range runs {
 		s.mem.put(m.pages...)
-		s.mem.give(m.indexBytes())
+		s.mem.release(m.indexBytes())
 		hostmem.Free(m.memory)
 		s.rows -= int64(len(m.index))
 	}
@@ -229,7 +230,7 @@ func (s *Sorter) Close() error {
 	s.mem.trim()
 	hostmem.Free(s.block)
 	s.block = nil
-	s.mem.give(s.mem.held)
+	s.mem.release(s.mem.held)
 	if s.file == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ type unit struct {
 	rows   int
 	widest int // bytes of the values of the widest row
 
-	entries int // memory was taken for so many
+	entries int // for which memory was drawn
 }
 
 // room is how many of the rows with these sizes fit the last page.

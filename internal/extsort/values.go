@@ -10,36 +10,36 @@ import (
 
 // layout is how the values of a row lie:
 //
-//	NULL bits │ slot of column 0 │ slot of column 1 │ … │ strings and lists
+//	NULL bits │ cell of column 0 │ cell of column 1 │ … │ strings and lists
 //
-// The slot of a number is the number. The slot of a string or list is where it
+// The cell of a number is the number. The cell of a string or list is where it
 // begins, from the first NULL bit on, and its bytes or elements, 32 bits each.
 // A list is its elements one after the other, and the counts of a map after
 // them; a list of strings is the length of each, 32 bits, and then all bytes.
 type layout struct {
 	fields []field
-	fixed  int // bytes of the NULL bits and slots
+	fixed  int // bytes of the NULL bits and cells
 }
 
 type field struct {
 	typ column.Type
-	at  int // where its slot begins
+	at  int // where its cell begins
 }
 
-const slotSize = 8 // of what is behind the slots
+const cellSize = 8 // of a string or list, which is behind the cells
 
 func newLayout(cols []column.Type) layout {
 	l := layout{fixed: (len(cols) + 7) / 8}
 	for _, t := range cols {
 		l.fields = append(l.fields, field{t, l.fixed})
-		l.fixed += slotBytes(t)
+		l.fixed += cellBytes(t)
 	}
 	return l
 }
 
-func slotBytes(t column.Type) int {
+func cellBytes(t column.Type) int {
 	if r := t.Rep(); r == column.RepBytes || r == column.RepList {
-		return slotSize
+		return cellSize
 	}
 	return scalarBytes(t)
 }
@@ -137,14 +137,14 @@ func (f field) put(v *column.Vector, first int, vals [][]byte, ends []int) {
 		for i, b := range vals {
 			if !v.IsNull(first + i) {
 				s := v.Bytes(first + i)
-				f.putSlot(b, ends[i], len(s))
+				f.putCell(b, ends[i], len(s))
 				ends[i] += copy(b[ends[i]:], s)
 			}
 		}
 	case column.RepList:
 		for i, b := range vals {
 			if from, to := v.Range(first + i); from < to {
-				f.putSlot(b, ends[i], to-from)
+				f.putCell(b, ends[i], to-from)
 				ends[i] += putList(b[ends[i]:], v, from, to)
 			}
 		}
@@ -153,7 +153,7 @@ func (f field) put(v *column.Vector, first int, vals [][]byte, ends []int) {
 	}
 }
 
-func (f field) putSlot(b []byte, at, n int) {
+func (f field) putCell(b []byte, at, n int) {
 	binary.LittleEndian.PutUint32(b[f.at:], uint32(at))
 	binary.LittleEndian.PutUint32(b[f.at+4:], uint32(n))
 }

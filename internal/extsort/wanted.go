@@ -126,7 +126,8 @@ func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	if !wide {
 		return binary.BigEndian.Uint64(s.bound[1:]), flip, equal, true
 	}
-	low := binary.BigEndian.Uint64(s.bound[1+3*8:]) // with the sign of the lowest word of 64 bits not yet flipped
+	// with the sign of the lowest word of 64 bits not yet flipped
+	low := binary.BigEndian.Uint64(s.bound[1+3*8:])
 	upper := uint64(int64(low) >> 63)
 	for k := range 3 {
 		want := upper

@@ -11,13 +11,13 @@ const opening = 16
 // Each calls do for so many files by their numbers, several at a time, and joins the errors.
 func Each(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	slots := make(chan struct{}, opening)
+	tickets := make(chan struct{}, opening)
 	var wait sync.WaitGroup
 	for i := range n {
-		slots <- struct{}{}
+		tickets <- struct{}{}
 		wait.Go(func() {
 			errs[i] = do(i)
-			<-slots
+			<-tickets
 		})
 	}
 	wait.Wait()

@@ -19,7 +19,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 	switch {
 	case d.groups != nil:
 		r, err := d.groups.Reader()
-		if err != nil { // memory may be what the first passes still have
+		if err != nil { // the first passes may still have the memory
 			for _, p := range d.passes {
 				_ = p.closed.wait() // told by Close
 			}
@@ -35,7 +35,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 			return err
 		}
 		if len(d.retained.list) > 0 {
-			m.UseEvicted(func(of merge.Range, bits uint) []cpu.EvictedSpan { return d.retained.take(of, bits, p) })
+			m.UseEvicted(func(of merge.Range, bits uint) []cpu.EvictedSpan { return d.retained.handOut(of, bits, p) })
 		}
 		if p != nil {
 			m.Accelerate(nil, p)
@@ -44,7 +44,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 	return nil
 }
 
-// resident reads the groups of a device and counts what they stand for.
+// resident reads the groups of a device and counts the input rows that they stand for.
 type resident struct {
 	*groups.Reader
 	d     *Devices
@@ -123,7 +123,7 @@ type secondPass struct {
 	context  *cuda.Context
 	notes    *secondStats
 	rows     int64 // input rows that the bucket stands for, but for
-	retained int64 // rows that devices had retained, which nobody has counted
+	retained int64 // rows that devices had retained, which were not counted before
 }
 
 func (b *secondPass) Begin(skip uint, rows int64) error {

@@ -27,7 +27,7 @@ type BatchStats struct {
 	Declined             map[string]int64 // units that workers read after all, by the reason
 }
 
-// DeclinedUnits is how many units were declined, for whatever reason.
+// DeclinedUnits is how many units were declined, for any reason.
 func (s *BatchStats) DeclinedUnits() (n int64) {
 	for _, units := range s.Declined {
 		n += units
@@ -51,8 +51,8 @@ func (p *batches) begin() {
 	p.underWay++
 }
 
-// take notes a batch that was aggregated, as far as its rows pass the filter.
-func (p *batches) take(batch *decode.Batch) {
+// addBatch counts a batch that was aggregated, without the rows that the filter drops.
+func (p *batches) addBatch(batch *decode.Batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.Batches++
@@ -117,14 +117,14 @@ func (p *batches) next(stopped func() bool) int {
 	}
 }
 
-// wake has those who wait look again.
+// wake has waiting goroutines check again.
 func (p *batches) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changed.Broadcast()
 }
 
-// Groups is about how many groups the devices have, if they make rows that nobody else sees
+// Groups is about how many groups the devices have, if they alone make rows
 // (cpu.Accelerator).
 func (d *Devices) Groups() float64 {
 	sum := uint64(0)
@@ -168,7 +168,7 @@ func (d *Devices) failed() bool {
 	return false
 }
 
-// watch has those who wait for batches hear when a pass stops.
+// watch wakes the goroutines that wait for batches when a pass stops.
 func (d *Devices) watch(p *pass) {
 	p.stopped = p.Stopped()
 	go func() {
@@ -197,7 +197,7 @@ func (j *job) Settled(stop uint64, rows int) {
 	switch stop {
 	case 0:
 		j.of.config.Run.Unsent(j.Rows() - rows)
-		j.of.batches.take(j.Batch)
+		j.of.batches.addBatch(j.Batch)
 	case firstpass.StopFull:
 		j.of.decline(j.Batch, tooSmall)
 	default:

@@ -108,7 +108,7 @@ func TestBatches(t *testing.T) {
 		t.Error("workers ended while a batch was under way")
 	case <-time.After(10 * time.Millisecond):
 	}
-	d.batches.take(taken)
+	d.batches.addBatch(taken)
 	bounded.Receive(t, "the workers", ended)
 	if slices.Sort(got); !slices.Equal(got, []int{3, 4}) {
 		t.Errorf("units %v were declined", got)
@@ -161,7 +161,7 @@ func TestBatchesInVain(t *testing.T) {
 		taken, declined int
 		want            bool
 	}{{0, triedEnough, false}, {0, 1, true}, {triedEnough + 1, 0, false}, {0, 1, true}, {100, 50, false}} {
-		settle(step.taken, d.batches.take)
+		settle(step.taken, d.batches.addBatch)
 		settle(step.declined, decline)
 		if got := d.batches.inVain(); got != step.want {
 			t.Errorf("after %+v of %+v: %v", step, d.Batches(), got)

@@ -32,16 +32,18 @@
 //   - BATCH-ONCE: a submitted batch is under way until its rows are taken or it is declined; then
 //     each of its units is read by one worker. Its rows count as sent until it is declined, so that
 //     those of a batch that a device was lost with are missed (DEVICE-WHOLE).
-//   - HOST-SHARE: where memory is limited, what a device pins is a share that is reserved when it
-//     is opened, or before if the run needs it, and so are the least pages of each writer. So rows
-//     can leave the device, to disk if need be, whoever has the other memory. Rows that stay in
-//     pinned memory have a part of the share at most. It is as large as is of use, and given back
-//     when rows leave no more. Workers take as much less. What second passes pin is what mergers do
-//     not count on: these could not divide a partition without.
+//   - HOST-SHARE: where memory is limited, the pinned memory of a device is a share that is reserved
+//     when the device is opened, or before if the run needs the device. So are the least pages of
+//     each partition writer. Therefore rows can leave the device, to disk if necessary, also when
+//     other owners hold all other memory. Retained rows have a part of the share at most. The share
+//     is no larger than is useful, and it is released when no more rows leave the device. The shares
+//     of workers shrink by as much. Second passes pin memory that mergers do not count on: a merger
+//     needs its own to divide a partition.
 //
-// Where groups have lists of values (combine.List), devices get batches alone: rows of workers
-// refer to values of theirs, and stay with them. All groups stay on the device until they are read,
-// or go to writers as a whole, and what is read becomes chains in the memory of who reads it.
+// Where groups have lists of values (combine.List), devices get batches alone: rows that workers
+// make refer to values in the workers' memory, and stay there. All groups stay on the device until
+// they are read, or all go to partition writers. The reader of the groups makes chains of their
+// lists, in its own memory.
 //
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.

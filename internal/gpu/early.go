@@ -115,7 +115,7 @@ func (t *earlyTile) Release() {
 	e.held -= bytes
 }
 
-// rowWords is what was submitted.
+// rowWords is the words of the rows that were submitted.
 func (t *earlyTile) rowWords() []uint64 { return t.words[:t.rows*t.d.config.Layout.Stride()] }
 
 // noDevice is why batches are declined that no device can take.
@@ -127,7 +127,7 @@ func (t *earlyTile) decline(reason string) {
 	t.d.decline(t.batch, reason)
 }
 
-// move copies what the tile holds to a device.
+// move copies the rows of the tile to a device.
 func (t *earlyTile) move() error {
 	if t.batch != nil {
 		return t.moveBatch()
@@ -171,7 +171,7 @@ func (e *early) fail() {
 	}
 }
 
-// start moves what has been submitted so far; the devices are ready.
+// start moves the tiles that have been submitted so far; the devices are ready.
 func (e *early) start(movers int) {
 	e.mu.Lock()
 	e.ready = true

@@ -21,7 +21,7 @@ type outcome struct {
 	retained retained
 	merger   atomic.Int64 // how many there are
 	mergers  int          // how many there will be, at most
-	largest  int64        // rows of what they merge as one, at most
+	largest  int64        // the most rows of a range of partitions
 	selected bool         // groups that are not wanted have been left on the device
 }
 
@@ -43,7 +43,7 @@ func (t *tally) check() error {
 // Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
 // goroutines will call Attach at most.
 func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
-	// what the writers' arenas have not taken those of mergers take
+	// mergers draw the memory that writers' arenas have not drawn
 	defer d.config.ListsMemory.Close()
 	if g.Sent == 0 {
 		return nil
@@ -75,8 +75,8 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	return err
 }
 
-// finish ends the pass. If stays says so and nobody has a part of its groups they stay on the
-// device, or, where few of them are wanted, writers have those. Else writers have all.
+// finish ends the pass. If stays is set and all parts of its groups are on the device, they stay
+// there; or, if few groups are wanted, these go to writers. Else all groups go to writers.
 func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
 	g, err = p.Finish(bits)
@@ -123,8 +123,8 @@ func (d *Devices) fewLeave(g *groups.Groups) bool {
 // H100 beside 16 threads.
 const fewGroups = 64 << 10
 
-// leave gives a writer the groups that are wanted, each of which is whole, if they are few. What
-// the others stand for is not expected back (DEVICE-WHOLE).
+// leave gives a writer the groups that are wanted, each of which is whole, if they are few. The
+// input rows of the other groups are not expected back (DEVICE-WHOLE).
 func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err error) {
 	d := p.devices
 	got, done, err := g.Select(what, func(rows []uint64) error { return p.write(0, rows) })
@@ -136,8 +136,8 @@ func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err e
 	return true, nil
 }
 
-// closeEarly lets go of what the first pass has while its groups are read: pinned memory above all,
-// which takes 10 ms and more.
+// closeEarly frees the first pass's memory while its groups are read, above all the pinned memory:
+// unpinning takes 10 ms and more.
 func (p *pass) closeEarly() {
 	c, m := &closing{done: make(chan struct{})}, p.Pass
 	go func() {
@@ -185,7 +185,7 @@ func (p *pass) evict(g *groups.Groups, partitions int) error {
 	})
 }
 
-// toBuckets adds what the writers have to the groups, and frees the devices for the second
+// toBuckets adds the rows of the writers to the groups, and frees the devices for the second
 // pass. Retained rows stay for that, or go to the writers.
 func (d *Devices) toBuckets(g *cpu.Groups) error {
 	d.second = d.gains()
@@ -207,7 +207,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 			writer := p.writers[0]
 			p.writers = p.writers[1:] // the groups' to close from now on
 			d.rows.got.Add(writer.Stands())
-			if err := g.Take(writer); err != nil {
+			if err := g.Add(writer); err != nil {
 				return err
 			}
 		}

@@ -3,28 +3,27 @@ package gpu
 import "github.com/gagg-dev/gagg/internal/budget"
 
 // hostShare is what a device and its writers may have of the host's memory, where that is limited.
-// It is a plan: newPinned draws what is pinned of it, and writers draw their least pages.
+// It is a plan: newPinned draws the pinned part, and writers draw their least pages.
 type hostShare struct {
 	pinned  int64 // bytes for slots and for rows that leave the device; 0: there is no limit
 	writers int64 // bytes for rows that its writers have; 0: the same
 }
 
 const (
-	// pinnedParts: all devices pin up to one of so many parts of what workers may take while they
-	// read. Pinned memory cannot be put to disk; what workers have can. A device has use for some
-	// 0.5 GiB with 16 threads (use), so the part decides where workers have less than 2 GiB.
+	// pinnedParts is the divisor of the memory of reading workers that gives the most that all
+	// devices pin. Pinned memory cannot be written to disk; that of workers can. A device can use
+	// some 0.5 GiB with 16 threads (use), so the part decides where workers have less than 2 GiB.
 	pinnedParts = 4
 
-	// retainParts: up to one of so many parts of the share is for rows that stay in it. Slots have
-	// up to a half, so that as much is left for rows that go to writers, who can go on whatever is
-	// retained.
+	// retainParts is the divisor of the share that gives the most for retained rows. Slots have up
+	// to a half, so that a quarter at least is left for rows that go to writers, which never wait
+	// for retained rows.
 	retainParts = 4
 
-	// leavingBytes is as much as two buffers take by which rows go to writers. Beside one for each
-	// writer there are some for each stream: leavingBuffers is for more of these than a run has
-	// that does not ask for them: four streams with sendAhead and one of ega/evict each. Who gets
-	// fewer does with them: with two in place of four ahead a pass took as long
-	// (docs/experiments/0014).
+	// leavingBytes is the size of two buffers by which rows go to writers. Beside one for each
+	// writer there are some for each stream: leavingBuffers is enough for four streams, each with
+	// sendAhead and one of ega/evict; by default a run has fewer streams. With fewer buffers a pass
+	// works too: with two in place of four ahead it took as long (docs/experiments/0014).
 	leavingBytes   = 8 << 20
 	leavingBuffers = 20
 
@@ -39,15 +38,15 @@ const (
 // errPinned is that the share is used up.
 var errPinned = &budget.Error{Why: "the memory that a device may pin is used up"}
 
-// planHost is the share of each of so many devices. What is left to workers is enough for the few
+// planHost is the share of each device. The memory that is left to workers is enough for the few
 // rows that they have beside devices: groups whose strings are long.
 func planHost(c *Config, devices int) hostShare {
 	all := c.Host.Worker * int64(c.Threads)
 	return hostShare{pinned: all / pinnedParts / int64(devices), writers: (c.Run.MostReserved() - c.Texts) / int64(devices)}
 }
 
-// newReserve reserves the shares of so many devices and what their writers need. nil: memory is not
-// limited, or there is too little: opening the devices will tell.
+// newReserve reserves the shares of the devices and the memory that their writers need. nil: memory
+// is not limited, or there is too little, and then opening the devices fails.
 func newReserve(c *Config, devices int) *budget.Reservation {
 	share := planHost(c, devices)
 	if share.pinned == 0 {
@@ -60,18 +59,19 @@ func newReserve(c *Config, devices int) *budget.Reservation {
 	return reserve
 }
 
-// use leaves what is pinned as much as slots of so many bytes, rows that are retained and those
-// that go to so many writers can use. Writers have the rest.
+// use limits the pinned part of the share to what can be used: by slots of `slots` bytes, by `keep`
+// bytes of retained rows, and by the rows that go to writers. The writers have the rest.
 func (s *hostShare) use(slots, keep int64, writers int) {
 	s.pinned = min(s.pinned, slots+keep+int64(writers+leavingBuffers)*leavingBytes)
 	s.writers -= s.pinned
 }
 
-// newPinned is what a device has of the host's memory for slots and for rows that leave it. Where
-// memory is limited that is reserved as a whole before workers begin, or when a device is opened
-// that a run can do without (HOST-SHARE): what is pinned cannot be put to disk, and rows must be
-// able to leave whoever has the memory by then. It is closed when no more rows leave the device,
-// and what workers had is free: what is not pinned goes to others.
+// newPinned reserves a device's part of the host's memory, for slots and for rows that leave it.
+// Where memory is limited it is reserved as a whole: before workers begin, or, for a device that a
+// run can do without, when it is opened (HOST-SHARE). For pinned memory cannot be written to disk,
+// and rows must be able to leave the device also when other owners have all other memory. It is
+// closed when no more rows leave the device and the workers' memory is free; the part that is not
+// pinned is released then.
 func newPinned(c *Config, s hostShare, reserve *budget.Reservation) (p *budget.Reservation, err error) {
 	if s.pinned > 0 {
 		p = reserve.Split(s.pinned)

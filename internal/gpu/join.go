@@ -21,13 +21,13 @@ const (
 	// five keep it busy, and eight do beside their waits.
 	movers = 8
 
-	// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They
-	// are for movers to share, sixteen each. A copy takes 6 µs however small it is: 1 ms for all.
+	// joinBits: groups that move to another device are read in at most 2^joinBits partitions, which
+	// the movers divide among themselves, sixteen each. A copy takes 6 µs at least: 1 ms for all.
 	joinBits = 7
 )
 
-// joinAll ends the passes of all devices but the first. joined: what they had is with the first one
-// now. Else writers have all of it that was not moved.
+// joinAll ends the passes of all devices but the first. If it has joined them, the first device has
+// the groups of all. Else partition writers have all groups that were not moved.
 func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 	others := d.passes[1:]
 	moved, errs := make([]bool, len(others)), make([]error, len(others))
@@ -43,8 +43,8 @@ func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 	return joined, cmp.Or(errs...)
 }
 
-// join ends the pass. Its groups go to another device that has room for them, if stays says so and
-// nobody has a part of them, else to its writers.
+// join ends the pass. If stays is set and all parts of its groups are on the device, they go to
+// another device that has room for them, else to its writers.
 func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	defer invariant.Recovered(&err)
 	bits = min(bits, joinBits)
@@ -87,7 +87,7 @@ func (p *pass) move(g *groups.Groups, to *pass, partitions int) error {
 	return readAll(g, min(len(p.writers), movers), partitions, func(_ int, _ *groups.Reader, read reading) error {
 		m := mover{to: to}
 		defer m.release()
-		if err := read(m.take); err != nil {
+		if err := read(m.copyRows); err != nil {
 			return err
 		}
 		return m.submit()
@@ -102,8 +102,8 @@ type mover struct {
 	filled int   // words of it
 }
 
-// take copies rows to slots, and submits those that are full.
-func (m *mover) take(rows []uint64) error {
+// copyRows copies rows to slots, and submits those that are full.
+func (m *mover) copyRows(rows []uint64) error {
 	for len(rows) > 0 {
 		if m.tile == nil {
 			t, err := m.to.takeSlot()
@@ -124,7 +124,7 @@ func (m *mover) take(rows []uint64) error {
 	return nil
 }
 
-// submit submits what there is.
+// submit submits the tile, if there is one.
 func (m *mover) submit() error {
 	if m.tile == nil {
 		return nil
@@ -181,8 +181,8 @@ func withReader(g *groups.Groups, do func(r *groups.Reader) error) (refused, err
 	return nil, do(r)
 }
 
-// readSome hands out the groups of partitions, of which next is the next that nobody reads, until
-// there are no more.
+// readSome hands out the groups of partitions until there are no more; next is the next partition
+// that is not read by any goroutine.
 func readSome(r *groups.Reader, partitions int64, next, done *atomic.Int64, emit func(rows []uint64) error) error {
 	for n := next.Add(1) - 1; n < partitions; n = next.Add(1) - 1 {
 		if err := r.Read(int(n), emit); err != nil {

@@ -30,8 +30,8 @@ func (d *Devices) newLists(r *groups.Reader) *lists {
 const mostRoom = 1 << 30
 
 // fill puts the values of groups into their chains, in to, for which room makes sure of memory.
-// Groups of no rows, which devices have of jobs that they declined (firstpass.StopFull), are left
-// out of what it returns.
+// It returns the groups without those of no rows, which devices have of jobs that they declined
+// (firstpass.StopFull).
 func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error) ([]uint64, error) {
 	if l.n == 0 {
 		return rows, nil
@@ -45,7 +45,7 @@ func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error)
 		return nil, &writeError{err}
 	}
 	for list := range l.n {
-		l.take(rows, list)
+		l.collectSpans(rows, list)
 		for left := l.spans; len(left) > 0; {
 			n := sideBySide(left)
 			if err := l.read(list, left[:n], to); err != nil {
@@ -77,17 +77,18 @@ func (d *Devices) liftFor(to *arena.Arena, bytes int) {
 
 // withRows is the groups that have rows.
 func (l *lists) withRows(rows []uint64) []uint64 {
-	kept, stride := rows[:0], l.config.Layout.Stride()
+	some, stride := rows[:0], l.config.Layout.Stride()
 	for ; len(rows) > 0; rows = rows[stride:] {
 		if row := rows[:stride]; l.config.States.Rows(row) > 0 {
-			kept = append(kept, row...)
+			some = append(some, row...)
 		}
 	}
-	return kept
+	return some
 }
 
-// take makes spans those of a list that have values, in the order in which these lie on the device.
-func (l *lists) take(rows []uint64, list int) {
+// collectSpans makes spans those of a list that have values, in the order in which these lie on the
+// device.
+func (l *lists) collectSpans(rows []uint64, list int) {
 	l.spans = l.spans[:0]
 	for row := range slices.Chunk(rows, l.config.Layout.Stride()) {
 		if first, n := l.config.States.TakeList(row, list); n > 0 {
@@ -119,6 +120,6 @@ func (l *lists) read(list int, spans []span, to *arena.Arena) error {
 				spans = spans[1:]
 			}
 		}
-		return reserve(to, 0) // what it took may be more than there is
+		return reserve(to, 0) // it may have taken more than there is
 	})
 }

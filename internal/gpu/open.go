@@ -29,9 +29,9 @@ type Config struct {
 	// run goes on without.
 	Refused func(err error) error
 	Needed  int // how many these are
-	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the
-	// input, of which rows made so many groups in a worker's table. memory is the bytes that each
-	// may take; 0: they are not ready.
+	// Pays predicts, for a run that can do without devices, whether they are faster for the rest of
+	// the input, of which `rows` rows made `groups` groups in a worker's table. memory is the bytes
+	// that each device may take; 0: they are not ready.
 	Pays func(rows, groups, memory int64) bool
 
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
@@ -53,15 +53,15 @@ type Config struct {
 	AtMost  int64       // groups that there can be; -1: not known
 	Host    cpu.Memory  // how the memory of the host is shared out
 
-	// Run is the run that devices take part in. They reserve memory beside its workers, are told of
-	// its partitions and of long strings, and tell it of batches that they decline.
+	// Run is the run that devices take part in. They reserve memory beside its workers, read its
+	// partitions and whether it has long strings, and report batches that they decline.
 	Run *cpu.Run
 
 	// Spare is what memory is drawn from while partitions are merged, less what mergers may count
 	// on.
 	Spare budget.Lender
 
-	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
+	Memory  int64               // the most bytes of each device; 0: nine tenths of the free memory
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
 	// feedback.BucketGain from which on devices aggregate partitions that left them
@@ -85,8 +85,8 @@ type Config struct {
 	// Tiles gives workers memory for batches in place of the devices; nil outside of tests.
 	Tiles func() (BatchTile, error)
 
-	// Trace is asked, when a device's pipeline is about to begin, who is told of its
-	// intervals; nil: nobody.
+	// Trace returns, before a device's pipeline begins, the function that is called with its
+	// intervals; nil: none is.
 	Trace func(device int) func(streams.Interval)
 
 	// Leave has Close leave all to the driver, since the process ends.
@@ -143,14 +143,14 @@ func New(ctx context.Context, c Config) *Devices {
 	return d
 }
 
-// Pays reports whether a worker should give up its table, in which rows made so many groups, for
+// Pays reports whether a worker should give up its table, in which its rows have made groups, for
 // the devices (cpu.Accelerator).
 func (d *Devices) Pays(rows, groups int64) bool {
 	if d.config.Pays == nil {
 		return true
 	}
 	if rows == 0 {
-		return false // nobody knows
+		return false // it is not known
 	}
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false
@@ -214,7 +214,7 @@ const (
 	// underWay is how many slots cross or are combined, beside the one that each worker fills.
 	underWay = 8
 
-	// stageParts: the stages of a device take up to one of so many parts of its memory. It decides
+	// stageParts is the divisor of a device's memory that gives the most for its stages. It decides
 	// only below 192 MiB with two streams: above, slotBytes does.
 	stageParts = 4
 )
@@ -247,14 +247,14 @@ func (d *Devices) Close() error {
 	default:
 		go func() {
 			<-d.opened
-			_ = d.close() // nobody is left to tell
+			_ = d.close() // no caller waits for this error
 		}()
 		return nil
 	}
 }
 
 // Void lets go of all that the run has on devices and of the rows that they gave back, after a
-// failure of one: others need the memory now, whatever Leave says.
+// failure of one, also with Leave: other owners need the memory now.
 func (d *Devices) Void() error {
 	d.stop()
 	<-d.opened
@@ -276,8 +276,8 @@ func (d *Devices) close() error {
 	return err
 }
 
-// closing is what becomes of an error of a device that lets go of something. Nobody needs it any
-// more, so that a run which would have done without the device goes on without it.
+// closing handles an error of a device while something of it is closed. The run does not need that
+// any more, so a run that can do without the device goes on without it.
 func (d *Devices) closing(c *cuda.Context, err error) error {
 	if d.config.Refused == nil {
 		return nil

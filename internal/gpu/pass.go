@@ -27,10 +27,11 @@ type pass struct {
 	pinned   *budget.Reservation // see newPinned
 	decoding *decode.Kernels     // nil: no batches are taken
 	loading  sync.WaitGroup      // of kernels, in the background
-	closed   *closing            // the first pass; nil: nobody closes it yet
+	closed   *closing            // the first pass; nil: it is not being closed yet
 
-	joined   atomic.Uint64   // rows that are groups of other devices
-	selected int64           // groups of those in the table that were wanted, if the others were left there
+	joined atomic.Uint64 // rows that are groups of other devices
+	// groups of those in the table that were wanted, if the others were left there
+	selected int64
 	first    firstpass.Stats // once it is finished
 	second   secondStats
 }
@@ -63,8 +64,8 @@ func (p *pass) start() (err error) {
 	return limited(err, p.memory, d.config.Memory)
 }
 
-// plan is the shape of the pass, within its share of the host's memory, of which it leaves what it
-// cannot use.
+// plan is the shape of the pass, within its share of the host's memory. It gives back the part of
+// the share that it cannot use.
 func (p *pass) plan(share *hostShare) firstpass.Config {
 	d, host := p.devices, &p.devices.config
 	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
@@ -84,8 +85,8 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 }
 
 // load begins to load all kernels that a run needs whose groups stay on the device: a driver that
-// does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that
-// one, tries again should it have failed, and tells.
+// does not have them in its cache compiles each for some 100 ms. A caller that needs one waits for
+// that one, and loads it again if it failed.
 func (p *pass) load() {
 	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
@@ -139,7 +140,7 @@ func rowsOf(c *Config) uint64 {
 	return uint64(c.Rows)
 }
 
-// boundOf is how many groups there can be at most; 0: nobody knows.
+// boundOf is how many groups there can be at most; 0: not known.
 func boundOf(c *Config) uint64 {
 	bound := c.Rows
 	if bound < 0 || c.AtMost >= 0 && c.AtMost < bound {
@@ -179,7 +180,7 @@ func (p *pass) close() error {
 	return err
 }
 
-// closeWriters lets go of rows that nobody has taken. The pass has ended.
+// closeWriters frees rows that were not added to the groups. The pass has ended.
 func (p *pass) closeWriters() error {
 	var err error
 	for _, writer := range p.writers {

@@ -18,9 +18,10 @@ import (
 // retained is the rows that stayed in pinned memory when they left a device, of all devices, while
 // partitions are merged (cpu.EvictedSpan).
 //
-// Nobody has counted what input rows they stand for: to read them is what is saved. It is what was
-// sent and is not with writers. That as many come back is known with the last of them
-// (DEVICE-WHOLE), when others may have been put out: an Error then is Late.
+// How many input rows they stand for is not counted when they leave, since that would mean to read
+// them: it is the input rows that were sent, less those that partition writers have. Whether as
+// many come back (DEVICE-WHOLE) is known only with the last of them, when groups may have been put
+// out already: an Error then is Late.
 type retained struct {
 	devices *Devices
 	list    []retainedOf
@@ -37,12 +38,12 @@ type retainedOf struct {
 
 // retainPays reports whether rows that leave the device now are retained: devices will aggregate
 // them, as far as can be foreseen.
-func (p *pass) retainPays(f feedback.GainFacts) bool {
+func (p *pass) retainPays(f feedback.GainCounts) bool {
 	c := &p.devices.config
 	if plan := c.Run.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
 		return false
 	}
-	left := f.Rows // as many again, if nobody knows
+	left := f.Rows // as many again, if it is not known
 	if c.Rows >= 0 {
 		each := uint64(c.Rows) / uint64(len(p.devices.contexts))
 		left = each - min(each, f.Rows)
@@ -58,7 +59,7 @@ func (d *Devices) chainsFit(partitions, chains uint) bool {
 	return partitions <= chains || c.Host.Merge == 0 && c.Threads <= 1<<chains
 }
 
-// hold takes over what a pass has retained, to be closed whatever comes.
+// hold takes over the rows that a pass has retained. They are closed in every case.
 func (k *retained) hold(p *pass, of *evict.Rows) {
 	k.devices = p.devices
 	if of != nil {
@@ -137,15 +138,15 @@ func (o *outcome) EvictedRows(sizes []int64) (together int) {
 	return together
 }
 
-// take hands out the rows of partitions, of which there are 2^n, to the merger of a pass; nil: it
-// has none. Each is handed out once.
-func (k *retained) take(p merge.Range, n uint, pass *secondPass) (rows []cpu.EvictedSpan) {
+// handOut hands out the rows of partitions, of which there are 2^n, to the merger of a pass; nil:
+// it has none. Each is handed out once.
+func (k *retained) handOut(p merge.Range, n uint, pass *secondPass) (rows []cpu.EvictedSpan) {
 	skip := uint(bits.TrailingZeros(uint(p.N)))
 	for _, of := range k.list {
 		if invariant.Enabled {
 			invariant.Check(n-skip <= of.Bits(), "retained rows are not told apart by so many bits")
 		}
-		for _, s := range of.Take(uint64(p.First)>>skip, n-skip) {
+		for _, s := range of.Spans(uint64(p.First)>>skip, n-skip) {
 			rows = append(rows, &retainedSpan{span: s, of: k, pass: pass, context: of.context})
 		}
 	}
@@ -174,7 +175,7 @@ func (r *retainedSpan) Rest(from int) ([]uint64, error) {
 
 func (r *retainedSpan) Release() error { return r.of.devices.closing(r.context, r.span.Done()) }
 
-// close frees what is left.
+// close frees the rows that are left.
 func (k *retained) close() error {
 	var errs []error
 	for _, of := range k.list {

@@ -56,7 +56,7 @@ func TestRetainedBack(t *testing.T) {
 
 // Rows are retained if devices gain enough by aggregating them, as far as can be foreseen.
 func TestRetainPays(t *testing.T) {
-	facts := feedback.GainFacts{Rows: 300, Rest: 100, Groups: 100} // 2 rows a group so far
+	facts := feedback.GainCounts{Rows: 300, Rest: 100, Groups: 100} // 2 rows a group so far
 	for _, c := range []struct {
 		name string
 		rows int64

@@ -75,7 +75,7 @@ func (s *secondStats) get() []secondpass.Stats {
 	return slices.Clone(s.list)
 }
 
-// Close notes what the pass did.
+// Close adds the counts of the pass to the statistics.
 func (b *secondPass) Close() error {
 	b.notes.add(b.Stats())
 	return b.of.closing(b.context, b.Pass.Close())

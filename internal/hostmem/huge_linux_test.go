@@ -118,11 +118,11 @@ func touched(n, size int) (made [][]byte) {
 func TestEarlyBuffers(t *testing.T) {
 	h := &hugeHeap{slack: 1 << 30}
 	for range earlyBytes / (256 << 10) {
-		if p, _ := h.take(256 << 10); p.chunk != nil || h.spare != 0 {
+		if p, _ := h.allocate(256 << 10); p.chunk != nil || h.spare != 0 {
 			t.Fatalf("an early buffer has a place: %v, with %d bytes to spare", p, h.spare)
 		}
 	}
-	if p, _ := h.take(256 << 10); p.chunk == nil || h.spare != hugePage-256<<10 {
+	if p, _ := h.allocate(256 << 10); p.chunk == nil || h.spare != hugePage-256<<10 {
 		t.Errorf("%d bytes to spare after the first that shares a huge page", h.spare)
 	}
 }

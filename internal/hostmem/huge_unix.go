@@ -30,8 +30,9 @@ type hugeHeap struct {
 	early  int64 // bytes of buffers that had no place, being the first of the process
 	spare  int64
 	chunks []*chunk
-	first  [unitsPerChunk + 1]int // by how many units: no chunk before it has so many free ones side by side
-	region []byte                 // addresses that no chunk was cut from yet
+	// by how many units: no chunk before it has so many free ones side by side
+	first  [unitsPerChunk + 1]int
+	region []byte // addresses that no chunk was cut from yet
 }
 
 // shared is the heap of the process.
@@ -47,9 +48,10 @@ type chunk struct {
 
 const (
 	unitsPerChunk = hugePage / unitBytes
-	regionBytes   = 16 * hugePage // of addresses, not memory, that the system is asked for at a time
-	earlyBytes    = hugePage / 2
-	allUnits      = ^uint64(0)
+	// of addresses, not memory, that the system is asked for at a time
+	regionBytes = 16 * hugePage
+	earlyBytes  = hugePage / 2
+	allUnits    = ^uint64(0)
 )
 
 // place is n units of a chunk from at on; nowhere, if there is no chunk.
@@ -75,8 +77,8 @@ func (h *hugeHeap) allow(bytes int64) {
 	}
 }
 
-// take returns a place of size bytes, or nowhere, and which of its units are not zero.
-func (h *hugeHeap) take(size int) (p place, dirty uint64) {
+// allocate returns a place of size bytes, or nowhere, and which of its units are not zero.
+func (h *hugeHeap) allocate(size int) (p place, dirty uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slack == 0 {

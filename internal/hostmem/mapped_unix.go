@@ -39,7 +39,7 @@ func Live() int64 {
 // Go heap.
 func acquire(size int) unsafe.Pointer {
 	if size >= shareFrom && size < hugePage && !invariant.Enabled {
-		if p, dirty := shared.take(size); p.chunk != nil {
+		if p, dirty := shared.allocate(size); p.chunk != nil {
 			p.zero(dirty)
 			enter(p.data(), buffer{size: size, place: p})
 			return p.data()

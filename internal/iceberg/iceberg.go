@@ -38,7 +38,7 @@ import (
 // Request says which table to read, and which snapshot of it.
 type Request struct {
 	Names    []string // of the files in MetadataFolder
-	Metadata string   // the file of metadata, from the table's folder on; "": it is found among Names
+	Metadata string   // the path of the metadata below the table's folder; "": see Names
 	// AsOf is a snapshot: by its id, by a time, as the one that was current then, or by the name of
 	// a branch or a tag. "": the current one.
 	AsOf     string

@@ -95,7 +95,7 @@ func (r *arrowReader) read(u *arrowUnit) error {
 	}
 	rec, err := r.reader.Read(u.file.src, u.record)
 	if err == nil {
-		r.take(rec, u.first)
+		r.setRecord(rec, u.first)
 	}
 	return err
 }

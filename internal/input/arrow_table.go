@@ -173,7 +173,7 @@ func (s *arrowScan) Unchanged() error {
 type unknown struct{}
 
 func (unknown) Observe(func(bytes, rows int64)) bool               { return false }
-func (unknown) Passed() (pages, rows int64)                        { return 0, 0 }
+func (unknown) SkippedInside() (pages, rows int64)                 { return 0, 0 }
 func (unknown) Split(int, int64)                                   {}
 func (unknown) Ends(int) (least, most column.Value, ok bool)       { return least, most, false }
 func (unknown) Filled(int) bool                                    { return false }
@@ -183,5 +183,5 @@ func (unknown) DictBytes(int) int64                                { return -1 }
 func (unknown) Int96(int) bool                                     { return false }
 func (unknown) DictRepeats(int) (float64, bool)                    { return 0, false }
 func (unknown) TextLength(int) (int, bool)                         { return 0, false }
-func (unknown) Encoded(int) (t parquetio.EncodedType, ok bool)     { return t, false } // records are decoded already
+func (unknown) Encoded(int) (t parquetio.EncodedType, ok bool)     { return t, false }
 func (unknown) EncodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }

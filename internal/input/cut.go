@@ -41,8 +41,8 @@ func newCutter(name string, from budget.Lender, all []column.Leaf, wanted []int,
 // done reports whether all of the record was given out.
 func (r *cutter) done() bool { return r.rec == nil || r.at == r.rec.NumRows() }
 
-// take makes rec the record at hand, whose first row has a number.
-func (r *cutter) take(rec arrow.Record, first int64) {
+// setRecord makes rec the record that is cut. The number of its first row is first.
+func (r *cutter) setRecord(rec arrow.Record, first int64) {
 	r.drop()
 	r.rec, r.first, r.at = rec, first, 0
 }

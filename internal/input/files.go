@@ -133,9 +133,9 @@ func (s fileSource) inputs(w *web) ([]parquetio.Input, error) {
 
 // keepPipe keeps what comes by a pipe.
 func (w *web) keepPipe(path string) (in parquetio.Input, err error) {
-	f := w.o.Temp.Kept(path)
+	f := w.o.Temp.Spooled(path)
 	if f == nil {
-		f, err = w.o.Temp.Keep(w.ctx, path, path, interruptible(w.ctx, opened(path)), w.from)
+		f, err = w.o.Temp.Spool(w.ctx, path, path, interruptible(w.ctx, opened(path)), w.from)
 	}
 	if err != nil {
 		return in, err

@@ -58,7 +58,7 @@ func (s *fsSource) Open(ctx context.Context, o Options, from budget.Lender) (_ I
 // open looks at a file.
 func (s *fsSource) open(ctx context.Context, name string, pool *filepool.Pool, o Options, from budget.Lender) (in parquetio.Input, err error) {
 	in = parquetio.Input{Name: name, Path: name}
-	if f := o.Temp.Kept(fsFile{s, name}); f != nil {
+	if f := o.Temp.Spooled(fsFile{s, name}); f != nil {
 		in.Reader, in.Size = f, f.Size()
 		return in, nil
 	}
@@ -73,7 +73,7 @@ func (s *fsSource) open(ctx context.Context, name string, pool *filepool.Pool, o
 	case !errors.Is(err, filepool.ErrNotRegular):
 		return in, &Error{fmt.Errorf("%s: %w", name, &SourceError{name, filepool.WithoutPath(err)})}
 	}
-	f, err := o.Temp.Keep(ctx, fsFile{s, name}, name, interruptible(ctx, &openedReader{open: func() (io.ReadCloser, error) { return s.fsys.Open(name) }}), from)
+	f, err := o.Temp.Spool(ctx, fsFile{s, name}, name, interruptible(ctx, &openedReader{open: func() (io.ReadCloser, error) { return s.fsys.Open(name) }}), from)
 	if err != nil {
 		return in, err
 	}

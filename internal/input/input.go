@@ -73,20 +73,21 @@ type Scan interface {
 	Encoded(col int) (t parquetio.EncodedType, ok bool)
 	EncodedUnit(unit int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
 
-	// Observe has what is read told as it comes, by any goroutine; false: nothing is told, since
-	// units tell it.
-	Observe(told func(bytes, rows int64)) bool
+	// Observe has observe called with what is read as it comes, by any goroutine; false: it is
+	// never called, since the sizes of units are known.
+	Observe(observe func(bytes, rows int64)) bool
 
 	WorkerBytes() int64 // what a reader takes, about
 	Reader() cpu.Reader
-	Passed() (pages, rows int64) // what readers left out of units
-	Unchanged() error            // the input is still what it was when it was opened
-	Rereadable() bool            // it can be read once more
+	SkippedInside() (pages, rows int64) // what readers skipped inside units
+	Unchanged() error                   // the input is still what it was when it was opened
+	Rereadable() bool                   // it can be read once more
 }
 
 // Facts is what a scan will read and what it need not.
 type Facts struct {
 	Rows, Bytes                              int64 // Rows is -1 if not known
 	SkippedGroups, SkippedRows, SkippedBytes int64
-	SkippedFolders, SkippedFiles             int // not looked into, and not opened: their names ruled them out
+	// not looked into, and not opened: their names ruled them out
+	SkippedFolders, SkippedFiles int
 }

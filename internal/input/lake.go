@@ -135,7 +135,8 @@ func (t *lakeTable) place(path string) (place string, far bool, err error) {
 			path = "file:///" + rest
 		}
 		place, err = localPath(path)
-		if err == nil && (t.far || strings.Contains(place, "://")) { // a table elsewhere names no file of this machine
+		// a table elsewhere names no file of this machine
+		if err == nil && (t.far || strings.Contains(place, "://")) {
 			err = usagef("%s: a file of the %s table is where nothing can be read from", path, t.format)
 		}
 		return place, false, err
@@ -167,7 +168,8 @@ func (t *lakeTable) Open(_ context.Context, path string) (in parquetio.Input, do
 	if err != nil {
 		return in, nil, errors.Join(err, f.Close())
 	}
-	return parquetio.Input{Name: place, Reader: io.ReaderAt(f), Size: info.Size()}, func() { _ = f.Close() }, nil // only read from
+	// only read from
+	return parquetio.Input{Name: place, Reader: io.ReaderAt(f), Size: info.Size()}, func() { _ = f.Close() }, nil
 }
 
 // read reads what the table says of itself.

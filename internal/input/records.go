@@ -83,11 +83,11 @@ type recordScan struct {
 	cols      []int
 	batchRows int
 
-	mu    sync.Mutex
-	first int64                   // row number of the next record
-	ended bool                    // or err
-	err   error                   // that ended the records
-	told  func(bytes, rows int64) // of each record; nil: nobody
+	mu      sync.Mutex
+	first   int64                   // row number of the next record
+	ended   bool                    // or err
+	err     error                   // that ended the records
+	observe func(bytes, rows int64) // of each record; nil: nobody
 }
 
 // defaultBatchRows is the rows of a batch where nothing else is asked for.
@@ -109,9 +109,9 @@ func (s *recordScan) Reader() cpu.Reader {
 // WorkerBytes takes values to have 16 bytes.
 func (s *recordScan) WorkerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
 
-// Observe has each record told as it comes.
-func (s *recordScan) Observe(told func(bytes, rows int64)) bool {
-	s.told = told
+// Observe has observe called for each record as it comes.
+func (s *recordScan) Observe(observe func(bytes, rows int64)) bool {
+	s.observe = observe
 	return true
 }
 
@@ -135,8 +135,8 @@ func (s *recordScan) next() (arrow.Record, int64, error) {
 	}
 	first := s.first
 	s.first += rec.NumRows()
-	if s.told != nil {
-		s.told(column.RecordBytes(rec), rec.NumRows())
+	if s.observe != nil {
+		s.observe(column.RecordBytes(rec), rec.NumRows())
 	}
 	return rec, first, nil
 }
@@ -172,7 +172,7 @@ func (r *recordReader) Next(b *column.Batch) (bool, error) {
 			r.drop()
 			return false, err
 		}
-		r.take(rec, first)
+		r.setRecord(rec, first)
 	}
 	err := r.cut(b)
 	return err == nil, err

@@ -56,7 +56,7 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 		return in, usagef("%s: a server of HTTP does not list files: name each of them", name)
 	}
 	in = parquetio.Input{Name: name, Path: hivePath(at)}
-	f := w.o.Temp.Kept(at)
+	f := w.o.Temp.Spooled(at)
 	if f == nil {
 		object, whole, err := w.o.Remote.Open(w.ctx, at, w.from)
 		switch {
@@ -72,7 +72,7 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 			return in, nil
 		}
 		defer func() { _ = whole.Close() }() // all that counts was read
-		if f, err = w.o.Temp.Keep(w.ctx, at, name, whole, w.from); err != nil {
+		if f, err = w.o.Temp.Spool(w.ctx, at, name, whole, w.from); err != nil {
 			return in, err
 		}
 	}

@@ -59,7 +59,7 @@ func isFile(magic []byte) bool {
 
 // openPipe opens what comes from a pipe: it is read through r once in a run.
 func openPipe(ctx context.Context, name string, pipe any, r io.Reader, o Options, from budget.Lender) (Input, error) {
-	if f := o.Temp.Kept(pipe); f != nil {
+	if f := o.Temp.Spooled(pipe); f != nil {
 		return openWhole(ctx, parquetio.Input{Name: name, Reader: f, Size: f.Size()}, o, from)
 	}
 	b := bufio.NewReader(interruptible(ctx, r))
@@ -74,7 +74,7 @@ func openPipe(ctx context.Context, name string, pipe any, r io.Reader, o Options
 	case !isFile(start):
 		return openArrowStream(name, b, start, from)
 	}
-	f, err := o.Temp.Keep(ctx, pipe, name, b, from)
+	f, err := o.Temp.Spool(ctx, pipe, name, b, from)
 	if err != nil {
 		return nil, err
 	}

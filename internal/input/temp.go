@@ -22,17 +22,17 @@ type Temp struct {
 // NewTemp returns a place for that in space, which creates nothing before it is needed.
 func NewTemp(space *spill.Space) *Temp { return &Temp{space: space, files: map[any]*spill.File{}} }
 
-// Close removes what was kept. It may be called again, and while a source is read.
+// Close removes what was spooled. It may be called again, and while a source is read.
 func (t *Temp) Close() error { return t.space.Close() }
 
-// Written is how many bytes were kept.
+// Written is how many bytes were spooled.
 func (t *Temp) Written() int64 { return t.space.Written() }
 
 // spoolBuffer is how much is read from a pipe at once: as much as it holds at most.
 const spoolBuffer = 1 << 20
 
-// Kept is what was kept of a pipe before; nil: nothing.
-func (t *Temp) Kept(pipe any) *spill.File {
+// Spooled is the file that a pipe was spooled to before; nil: it was not.
+func (t *Temp) Spooled(pipe any) *spill.File {
 	if t == nil {
 		return nil
 	}
@@ -41,8 +41,8 @@ func (t *Temp) Kept(pipe any) *spill.File {
 	return t.files[pipe]
 }
 
-// Keep reads r, which is what comes from a pipe, to its end.
-func (t *Temp) Keep(ctx context.Context, pipe any, name string, r io.Reader, from budget.Lender) (*spill.File, error) {
+// Spool writes r, which is what comes from a pipe, to a file, up to its end.
+func (t *Temp) Spool(ctx context.Context, pipe any, name string, r io.Reader, from budget.Lender) (*spill.File, error) {
 	if t == nil {
 		return nil, &Error{fmt.Errorf("%s: it comes by a pipe, and there is no temp folder for it", name)}
 	}

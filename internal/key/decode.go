@@ -24,14 +24,16 @@ type Decoder struct {
 	Arenas *arena.Arenas // where the refs of the rows are valid
 	Base   int           // index of the first key word in a row
 	Stride int           // words of a row
-	Beside bool          // strings are interned at the same time, but those of the rows were by who decodes them
+	// strings are interned at the same time, but those of the rows were by who decodes them
+	Beside bool
 
 	any   []uint64       // of the rows of Begin, or-ed: words with NULL bits and lengths alone
 	flags []int          // which words those are
 	text  [][]byte       // by field: strings that had to be copied
 	table *internedTable // nil: there is none yet
 
-	touched byte // what was read of strings before they are copied, which else the compiler may leave out
+	// what was read of strings before they are copied, which else the compiler may leave out
+	touched byte
 }
 
 // Type is the type of field i.

@@ -35,9 +35,11 @@ func (d *Decoder) decodeInline(i int, words []uint64, out *column.Vector) {
 // copyInline sets out to strings of any length.
 func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
 	last := d.Layout.fields[i].size - 1
-	if len(words) <= d.Stride && isLong(words[last]) { // one row: its string may be too long for a copy
+	// one row: its string may be too long for a copy
+	if len(words) <= d.Stride && isLong(words[last]) {
 		b := longBytes(d.Arenas, words[0], words[last])
-		out.Data = unsafe.Slice(unsafe.SliceData(b), len(b)+column.SpanPadding)[:len(b)] // an arena has as much behind it
+		// an arena has as much behind it
+		out.Data = unsafe.Slice(unsafe.SliceData(b), len(b)+column.SpanPadding)[:len(b)]
 		out.Span = append(out.Span, column.Span{Len: uint32(len(b))})
 		return
 	}

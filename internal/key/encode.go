@@ -33,7 +33,8 @@ type Encoder struct {
 
 	longRows []int32 // scratch: rows with a long string that is compared
 
-	touched byte // what was read of strings before they are compared, which else the compiler may leave out
+	// what was read of strings before they are compared, which else the compiler may leave out
+	touched byte
 }
 
 // flattened is a vector and its memory.

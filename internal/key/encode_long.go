@@ -99,7 +99,8 @@ func (e *Encoder) matchLong(w inlined, groups []uint32, none uint32, rows []uint
 	list, n := e.longRows[:len(groups)], 0
 	for i, g := range groups {
 		list[n] = int32(i)
-		n += int(hi[i] >> 63 & ((uint64(g^none) + math.MaxUint32) >> 32)) // 1 if it is long, and g is a group
+		// 1 if it is long, and g is a group
+		n += int(hi[i] >> 63 & ((uint64(g^none) + math.MaxUint32) >> 32))
 	}
 	list = list[:n]
 	sum := byte(0)

@@ -55,7 +55,8 @@ type internShard struct {
 // internIndex finds the entries of a shard. An entry is written before its number is in dir, and
 // never again.
 type internIndex struct {
-	dir     []uint32 // index+1 of an entry, 0: free; a power of two long; read and written atomically
+	// index+1 of an entry, 0: free; a power of two long; read and written atomically
+	dir     []uint32
 	entries []internEntry
 }
 
@@ -87,10 +88,10 @@ func (t *Interner) Close() {
 	t.debt.Release(t.memory, t.bytes.Swap(0))
 }
 
-// take counts memory that is about to be allocated.
-func (t *Interner) take(bytes int) {
+// drawOrOwe draws memory that is about to be allocated, or owes it.
+func (t *Interner) drawOrOwe(bytes int) {
 	t.bytes.Add(int64(bytes))
-	t.debt.Take(t.memory, int64(bytes))
+	t.debt.DrawOrOwe(t.memory, int64(bytes))
 }
 
 // id returns the number of b, of idBits bits, adding a copy of b if it is new.
@@ -156,7 +157,7 @@ func (s *internShard) store(t *Interner, b []byte) string {
 	if len(b) > cap(s.chunk)-len(s.chunk) {
 		s.next = min(max(internChunk, 2*s.next), internChunkMost)
 		size := max(s.next, len(b))
-		t.take(size)
+		t.drawOrOwe(size)
 		s.chunk = make([]byte, 0, size)
 	}
 	n := len(s.chunk)
@@ -171,7 +172,7 @@ func (s *internShard) grow(t *Interner, old *internIndex) *internIndex {
 		old = &internIndex{}
 	}
 	slots := max(64, 2*len(old.dir))
-	t.take((slots-len(old.dir))*4 + (slots/2-len(old.entries))*int(unsafe.Sizeof(internEntry{})))
+	t.drawOrOwe((slots-len(old.dir))*4 + (slots/2-len(old.entries))*int(unsafe.Sizeof(internEntry{})))
 	x := &internIndex{make([]uint32, slots), make([]internEntry, slots/2)}
 	copy(x.entries, old.entries)
 	for i := range s.n {

@@ -13,7 +13,8 @@ import (
 // F10, F56: strings that were made to have one hash have numbers of their own,
 // and lie near the slots where they are looked for.
 func TestInternEqualHashes(t *testing.T) {
-	const n, most = 20_000, 200 // slots: of so many strings that nobody chose none lies 100 from home
+	// slots: of so many strings that nobody chose none lies 100 from home
+	const n, most = 20_000, 200
 	in := NewInterner(nil)
 	seen := map[uint32]string{}
 	for _, s := range collidingStrings(t, n) {

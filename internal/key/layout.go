@@ -105,7 +105,9 @@ const idBits = 31
 type Column struct {
 	Type   column.Type
 	Intern bool // strings are mostly dictionary codes: hold numbers, not bytes
-	Inline int  // other strings are held in the key itself if they have at most about so many bytes; at least MaxInline, at most MostInline
+	// other strings are held in the key itself if they have at most about so many bytes; at least
+	// MaxInline, at most MostInline
+	Inline int
 	Filled bool // it is never NULL, and needs no bit for that
 }
 

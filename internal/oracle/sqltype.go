@@ -53,7 +53,8 @@ func ReadCell(f Field, sqlType string) (Cell, error) {
 func exactCell(n *big.Rat) Cell { return Cell{Kind: Exact, Exact: n} }
 
 func parseFloat(text string, bits int) (Cell, error) {
-	x, err := strconv.ParseFloat(strings.Replace(text, "-nan", "nan", 1), bits) // the sign of NaN means nothing
+	// the sign of NaN means nothing
+	x, err := strconv.ParseFloat(strings.Replace(text, "-nan", "nan", 1), bits)
 	return float(x), err
 }
 

@@ -107,7 +107,8 @@ func (p *csvReader) field() (Field, error) {
 func (p *csvReader) quoted() (string, error) {
 	var b strings.Builder
 	for {
-		end := strings.IndexByte(p.rest[1:], '"') // behind the opening quote, or the second of a pair
+		// behind the opening quote, or the second of a pair
+		end := strings.IndexByte(p.rest[1:], '"')
 		if end < 0 {
 			return "", errors.New("a quote is not closed")
 		}

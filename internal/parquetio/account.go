@@ -12,10 +12,10 @@ import (
 // has drawn from the memory budget (DRAWN). What a column takes anyway, its
 // structs of a few KiB, is not counted. It is for one goroutine.
 type account struct {
-	from budget.Lender // nil: there is no limit
-	used int64         // by what is allocated
-	held int64         // drawn from the budget: at least used
-	kept int64         // held at least, however little is used
+	from     budget.Lender // nil: there is no limit
+	used     int64         // by what is allocated
+	held     int64         // drawn from the budget: at least used
+	reserved int64         // held at least, however little is used
 }
 
 // A MemoryError is a refusal of memory by the budget, whose error it wraps.
@@ -66,18 +66,18 @@ func (a *account) reserve(bytes int64) error {
 			return err
 		}
 	}
-	a.kept = bytes
+	a.reserved = bytes
 	return nil
 }
 
 // close gives everything back.
 func (a *account) close() {
-	a.used, a.kept = 0, 0
+	a.used, a.reserved = 0, 0
 	a.settle()
 }
 
 func (a *account) settle() {
-	less := a.held - max(a.used, a.kept)
+	less := a.held - max(a.used, a.reserved)
 	if less <= 0 {
 		return
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // groupBounds gives what the footer says about a leaf in a row group, in the
-// type that the table gives the column. What is missing, malformed,
-// contradictory or not certain to mean the same in the table's type is
-// left out: a bound that is not there costs time, a wrong one the answer.
+// type that the table gives the column. Bounds that are missing, malformed,
+// contradictory or not certain to mean the same in the table's type are left
+// out: a missing bound costs time, a wrong one makes a wrong answer.
 func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
 	b := groupEnds(f, group, k, want)
 	lf := &f.leaves[k]

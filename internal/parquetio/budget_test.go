@@ -231,7 +231,8 @@ func TestListIsDrawn(t *testing.T) {
 	for _, input := range []string{dir, dir + "/*.parquet", dir + "/**"} {
 		whole := &ledger{}
 		_, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Budget: budgettest.Lender(whole.grow)}})
-		if least := int64(files * 800); err == nil || whole.peak < least { // 540 bytes each were missing with 50,000 files, and the names have 250
+		// 540 bytes each were missing with 50,000 files, and the names have 250
+		if least := int64(files * 800); err == nil || whole.peak < least {
 			t.Errorf("%s: %d bytes drawn, at least %d expected", input, whole.peak, least)
 		}
 		whole.settled(t)

@@ -97,8 +97,8 @@ func (b *buffer) free() {
 	b.mem.give(size)
 }
 
-// hand leaves the memory and what was drawn for it to another account.
-func (b *buffer) hand(to *account) {
-	b.mem.hand(int64(len(b.b)), to)
+// transfer leaves the memory and what was drawn for it to another account.
+func (b *buffer) transfer(to *account) {
+	b.mem.transfer(int64(len(b.b)), to)
 	b.mem = to
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// chunkFacts is what the footer tells about a chunk; hints, not promises.
-type chunkFacts struct {
+// chunkHints is what the footer says of a chunk: hints, not promises.
+type chunkHints struct {
 	bytes       int64 // in the file, compressed
 	dictAll     bool  // all data pages are dictionary-coded
 	dictEntries int   // entries of the dictionary, about; -1: not known
 }
 
-// chunkFacts returns the facts about the chunk of a leaf in a row group.
-func (f *file) chunkFacts(group, leaf int) chunkFacts {
+// chunkHints returns the hints about the chunk of a leaf in a row group.
+func (f *file) chunkHints(group, leaf int) chunkHints {
 	m := &f.chunk(group, leaf).MetaData
-	facts := chunkFacts{bytes: m.TotalCompressedSize, dictAll: allDictionary(m), dictEntries: -1}
+	hints := chunkHints{bytes: m.TotalCompressedSize, dictAll: allDictionary(m), dictEntries: -1}
 	// DuckDB sets the count of distinct values to the dictionary's size.
-	if n := m.Statistics.DistinctCount; facts.dictAll && n > 0 && n <= math.MaxInt32 {
-		facts.dictEntries = int(n)
+	if n := m.Statistics.DistinctCount; hints.dictAll && n > 0 && n <= math.MaxInt32 {
+		hints.dictEntries = int(n)
 	}
-	return facts
+	return hints
 }
 
 // filled reports whether the footer says that a leaf has no NULL in a row group. The library
@@ -132,8 +132,10 @@ type columnReader struct {
 	dictMem  dictMemory  // of dict, if it is the reader's own
 
 	// The page.
-	left    int    // rows not yet read
-	found   int    // size of its header, which is decoded, while nothing of the page was taken off the chunk; else 0
+	left int // rows not yet read
+	// size of its header, which is decoded, while nothing of the page was taken off the chunk; else
+	// 0
+	found   int
 	behind  int    // rows of it to pass over before the next ones are read
 	coded   bool   // its values are dictionary codes
 	page    buffer // its body, decompressed
@@ -209,7 +211,7 @@ func (c *columnReader) open(group int) error {
 	c.begin(group)
 	c.sparse = false
 	if c.common != nil { // another reader may have it
-		return c.start(c.passDictionary)
+		return c.start(c.skipDictionary)
 	}
 	return c.start(c.loadDictionary)
 }
@@ -219,7 +221,7 @@ func (c *columnReader) open(group int) error {
 func (c *columnReader) openLate(group int) error {
 	c.begin(group)
 	c.sparse = true
-	return c.start(c.passDictionary)
+	return c.start(c.skipDictionary)
 }
 
 // start stands at the first page of the chunk and has its dictionary read or passed over.

@@ -12,8 +12,9 @@ import (
 type chunkTable struct {
 	whole []format.RowGroup // by the library; nil: the rest tells
 
-	data   []byte                               // the footer
-	places []uint32                             // where each chunk begins in data, row group by row group
+	data []byte // the footer
+	// where each chunk begins in data, row group by row group
+	places []uint32
 	made   []atomic.Pointer[format.ColumnChunk] // nil: nobody has asked for it
 }
 
@@ -29,7 +30,7 @@ func (t *chunkTable) chunk(i int) *format.ColumnChunk {
 	if d.chunk(c); d.odd {
 		panic("a chunk of the footer is not what it was")
 	}
-	t.made[i].CompareAndSwap(nil, c) // who comes second has decoded the same
+	t.made[i].CompareAndSwap(nil, c) // the second caller has decoded the same
 	return t.made[i].Load()
 }
 
@@ -41,7 +42,7 @@ func (f *file) chunk(group, column int) *format.ColumnChunk {
 	return f.chunks.chunk(group*len(f.leaves) + column)
 }
 
-// newChunkTable is the table of so many chunks, whose places are not known yet.
+// newChunkTable is a table of chunks whose places are not known yet.
 func newChunkTable(footer []byte, chunks int) chunkTable {
 	return chunkTable{data: footer, places: make([]uint32, chunks), made: make([]atomic.Pointer[format.ColumnChunk], chunks)}
 }

@@ -41,7 +41,7 @@ var maxRatio = map[format.CompressionCodec]int64{
 // check tells, without decompressing, why size bytes cannot come out of src.
 func check(id format.CompressionCodec, src []byte, size int) error {
 	if size == 0 {
-		return nil // whatever the codec makes of nothing
+		return nil // codecs differ in what they make of nothing
 	}
 	switch id {
 	case format.Uncompressed:

@@ -55,7 +55,7 @@ const DefaultBatchRows = 4096
 const maxOpening = 16
 
 // A Dataset is several Parquet files as one table. Its methods may be called
-// concurrently. Whoever opens it closes it, after the last of its readers.
+// concurrently. The caller closes it, after the last of its readers.
 type Dataset struct {
 	opt   Options
 	files []*dataFile

@@ -12,8 +12,8 @@ import (
 // Decimals are two's complement numbers, big-endian when they are stored as
 // bytes, of any number of bytes.
 
-// bigEndianInt reads up to 8 bytes of b, sign-extended. It reads 8 bytes in
-// any case (PAD).
+// bigEndianInt decodes up to 8 bytes of b, sign-extended. It always reads 8
+// bytes (PAD).
 func bigEndianInt(b []byte, width int) int64 {
 	return int64(binary.BigEndian.Uint64(b[:8])) >> (64 - 8*uint(width))
 }

@@ -31,13 +31,13 @@ func (m *dictMemory) free() {
 	m.values.free()
 }
 
-// hand leaves the memory and what was drawn for it to another account.
-func (m *dictMemory) hand(to *account) {
-	m.page.hand(to)
-	m.values.hand(to)
+// transfer leaves the memory and what was drawn for it to another account.
+func (m *dictMemory) transfer(to *account) {
+	m.page.transfer(to)
+	m.values.transfer(to)
 }
 
-// dictionary decodes the dictionary page whose header of so many bytes was decoded.
+// dictionary decodes the dictionary page whose header, of `header` bytes, was decoded.
 func (c *columnReader) dictionary(header int) error {
 	h := c.header.DictionaryPageHeader
 	if !h.Valid {
@@ -163,8 +163,8 @@ func (c *columnReader) retireDictionary() {
 	c.dict, c.hasDict, c.lateDict.size = nil, false, 0
 }
 
-// checkEntries tells that so many entries cannot be in a dictionary page of so
-// many bytes (SIZE).
+// checkEntries is an error if n entries cannot be in a dictionary page of size
+// bytes (SIZE).
 func (l *leaf) checkEntries(n int64, size int) error {
 	if n < 0 || size < 0 || n > l.maxEntries(int64(size)) {
 		return fmt.Errorf("damaged: a dictionary of %d values in %d bytes", n, size)

@@ -106,7 +106,7 @@ func (p *dictPrefix) extended(dict *column.Dict, need int) (*column.Dict, error)
 	return d, nil
 }
 
-// extend returns a Dict of so many entries at least.
+// extend returns a Dict of at least that many entries.
 func (p *dictPrefix) extend(need int) (*column.Dict, error) {
 	n := max(need, 2*p.n, prefixEntries)
 	if p.spans == nil {

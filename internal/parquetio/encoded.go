@@ -9,9 +9,9 @@ import (
 // the data pages itself. Such a reader is simple: it knows values of
 // some types, in the two encodings that nearly all files are
 // written with. What else the format has is left to Open and Next. Nothing
-// here fails for it; the answer is only that a column or unit is not for
-// this road. Of codecs it knows Snappy; pages of the others are decompressed
-// on the way.
+// here fails for it; the answer is only that a column or unit is not read
+// encoded. Of codecs such a reader knows Snappy; pages of the others are
+// decompressed here.
 //
 //	Encoded       by the schemas: the type of a column
 //	EncodedUnit   by the footers: codec and encodings of a row group
@@ -58,7 +58,7 @@ func (s *Scan) Encoded(i int) (t EncodedType, ok bool) {
 }
 
 // encodedType is how a leaf is stored that is wanted as a type; not ok: in a
-// way that is not for this road.
+// way in which it is not read encoded.
 func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 	if l.err != nil || l.maxRep > 0 || l.maxDef > 1 || l.typ.Kind == column.Null || want.Kind == column.Null {
 		return t, false
@@ -114,7 +114,7 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 		}
 		e.Bytes += room
 		switch {
-		case !handedOn(m.Codec):
+		case !staysEncoded(m.Codec):
 			e.Unpacked += room
 		case m.Codec != format.Uncompressed:
 			e.Expanded += min(max(m.TotalUncompressedSize, 0), mostEncoded)
@@ -126,8 +126,8 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 // EncodedUnit is that of the scan.
 func (r *Reader) EncodedUnit(unit int) (EncodedUnit, bool) { return r.scan.EncodedUnit(unit) }
 
-// encodable reports whether the footer says nothing of a chunk that is not
-// for this road.
+// encodable reports whether the footer says nothing of a chunk for which it
+// could not be read encoded.
 func encodable(m *format.ColumnMetaData) bool {
 	if m.Codec == format.LZO {
 		return false
@@ -143,23 +143,24 @@ func encodable(m *format.ColumnMetaData) bool {
 	return true
 }
 
-// handedOn reports whether pages of a codec stay as they are.
-func handedOn(id format.CompressionCodec) bool {
+// staysEncoded reports whether encoded chunks have the pages of a codec as
+// they are in the file. Those of other codecs are decompressed here.
+func staysEncoded(id format.CompressionCodec) bool {
 	return id == format.Uncompressed || id == format.Snappy
 }
 
 // EncodedAlign is what the places of encoded chunks are multiples of.
 const EncodedAlign = 16
 
-// mostEncoded bounds what a footer can make a caller think of a chunk: what
-// is larger is for no link in one piece.
+// mostEncoded bounds the size of a chunk that a footer can claim: a larger chunk
+// is not sent over a link in one piece.
 const mostEncoded = 1 << 31
 
 // encodedRoom is the memory for an encoded chunk: as it is in the file, or
 // what the footer promises of it decompressed.
 func (f *file) encodedRoom(m *format.ColumnMetaData) (room int64, ok bool) {
 	_, n, err := f.chunkRange(m)
-	if !handedOn(m.Codec) {
+	if !staysEncoded(m.Codec) {
 		n = m.TotalUncompressedSize
 	}
 	return encodedRoom(n), err == nil && n >= 0 && n <= mostEncoded

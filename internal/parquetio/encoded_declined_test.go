@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// What is wrong with a page, or not for this road, is not handed on.
+// A chunk with a page that is damaged, or of another form, is not read encoded.
 func TestEncodedDeclined(t *testing.T) {
 	plain := cat(le32(5), le32(7), le32(9))
 	body := cat(sized(6, 1), plain)

@@ -5,7 +5,7 @@ import "github.com/parquet-go/parquet-go/format"
 // put has a page of a codec in its place: it lies there, or is decompressed to
 // there.
 func (c *columnReader) put(p *EncodedPage, id format.CompressionCodec, body []byte, place *encodedPlace) error {
-	if handedOn(c.id) {
+	if staysEncoded(c.id) {
 		p.At = place.at - int(c.in.rest()) - len(body)
 		return nil
 	}
@@ -79,7 +79,7 @@ func (c *columnReader) encodedV2(p *EncodedPage, h *format.DataPageHeaderV2, id 
 	return checkSize(id, body[def:], p.Size-def)
 }
 
-// checkSize checks that so many bytes, at least one, can come out of src.
+// checkSize checks that size bytes, at least one, can come out of src.
 func checkSize(id format.CompressionCodec, src []byte, size int) error {
 	if size == 0 {
 		return errNotEncoded

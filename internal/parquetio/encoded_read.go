@@ -49,7 +49,7 @@ const (
 	leastEncodedPages = 16
 )
 
-// errNotEncoded tells of a chunk that is whole, and not for this road.
+// errNotEncoded is the error of a chunk that is whole, and is not read encoded.
 var errNotEncoded = errors.New("not to be handed on encoded")
 
 // ReadEncoded reads the chunks of a unit, one for each wanted column, into
@@ -57,11 +57,11 @@ var errNotEncoded = errors.New("not to be handed on encoded")
 // more. Chunks begin at multiples of EncodedAlign and have at least as many
 // zeros behind them.
 //
-// It is not ok, without an error, where anything at all is wrong with a
-// chunk, or not for this road, or where there is no memory for a dictionary,
-// for the list of pages or for what is decompressed: Open and Next, at the same unit, give the
-// values or say what it is. An error is about reading the file, an *Error;
-// not all of these are told here.
+// It is not ok, without an error, where a chunk is damaged, or is not of the
+// forms that are read encoded, or where there is no memory for a dictionary,
+// for the list of pages or for decompressed pages: Open and Next, at the same
+// unit, give the values or the error. An error that is returned here is about
+// reading the file, an *Error; some of these are not returned here either.
 //
 // ReadEncoded ends the unit that is open. It may be called at any time.
 func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok bool, err error) {
@@ -110,7 +110,7 @@ func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk Encode
 	c.sparse = false // rows may be of any entry
 	room, _ := c.f.encodedRoom(c.metadata())
 	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
-	if handedOn(c.id) {
+	if staysEncoded(c.id) {
 		err = c.fetch(&place)
 	} else {
 		err = c.unfetched()

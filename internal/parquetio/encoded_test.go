@@ -18,7 +18,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 )
 
-// Every type in the encodings that this road knows, in both page versions,
+// Every type in the encodings that are read encoded, in both page versions,
 // with and without levels, compressed and not; and no other type or encoding.
 func TestEncodedValues(t *testing.T) {
 	types := []string{

@@ -117,7 +117,7 @@ func (t *textCoder) start(dict *column.Dict) error {
 
 func textHash(text []byte) uint32 { return uint32(maphash.Bytes(textSeed, text)) }
 
-// room makes room for so many entries more, which have so many bytes.
+// room makes room for n more entries, of `bytes` bytes together.
 func (t *textCoder) room(n, bytes int) error {
 	if bytes > mostTextBytes-t.used {
 		return errNotEncoded
@@ -284,7 +284,7 @@ func (c *columnReader) putCoded(p *EncodedPage, id format.CompressionCodec, body
 		return err
 	}
 	to := body // its place, if the chunk was fetched
-	if p.At = place.at - int(c.in.rest()) - len(body); !handedOn(c.id) {
+	if p.At = place.at - int(c.in.rest()) - len(body); !staysEncoded(c.id) {
 		to, p.At = place.memory[place.at:], place.at
 	}
 	if p.Bytes = len(levels) + len(runs); p.Bytes > len(to) {
@@ -292,7 +292,7 @@ func (c *columnReader) putCoded(p *EncodedPage, id format.CompressionCodec, body
 	}
 	copy(to, levels)
 	copy(to[len(levels):], runs)
-	if !handedOn(c.id) {
+	if !staysEncoded(c.id) {
 		place.at += p.Bytes
 	}
 	p.Size, p.Coded, p.Snappy = p.Bytes, true, false

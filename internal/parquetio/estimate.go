@@ -140,9 +140,8 @@ func (s *Scan) constantBytes(i int) int64 {
 	return int64(s.batchRows) * (elementBytes(s.types[i]) + 1 + 4) // and NULLs, codes
 }
 
-// pageOf is the size, decompressed, of the largest page of a chunk of so many
-// bytes, unless it says less than a page that was looked at. dict is that of the dictionary, where
-// it counts.
+// pageOf is the decompressed size of the largest page of a chunk of `chunk` bytes; it is not less
+// than a page that was read. dict is the size of the dictionary, if that counts.
 func (p *columnPeek) pageOf(chunk, dict int64) int64 {
 	if p.page < 0 {
 		return min(chunk, unknownPage)

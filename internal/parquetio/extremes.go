@@ -113,7 +113,7 @@ func (s *Scan) reorder() {
 		for g := range s.groups {
 			r, ok := s.boundsReach(&s.groups[g], i)
 			if !ok {
-				front[g] = true // it is read in any case
+				front[g] = true // it is read anyway
 				continue
 			}
 			if least < 0 || r.low < all.low {

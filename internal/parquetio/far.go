@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/filepool"
 )
 
-// Far is a reader of what is far away, where each read is a request that takes long. It is told
-// what is read next, in parts that are numbered within it.
+// Far is a reader of a remote file, where each read is a request that takes long. Its caller
+// announces the ranges that are read next, in parts with numbers.
 type Far interface {
 	io.ReaderAt
 	// Near reports whether reading a range takes no request.

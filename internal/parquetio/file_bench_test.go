@@ -146,7 +146,7 @@ func benchEncoded(b *testing.B, s *Scan) {
 	for u := range s.Units() {
 		e, ok := s.EncodedUnit(u)
 		if !ok {
-			b.Skip("not for this road")
+			b.Skip("not read encoded")
 		}
 		into = slices.Grow(into, int(e.Bytes))[:0]
 		size += s.Units()[u].Bytes

@@ -20,10 +20,12 @@ const (
 
 // ColumnError is a column that was asked for and cannot be had.
 type ColumnError struct {
-	Name       string // as asked for
-	Kind       ColumnErrorKind
-	Candidates []string // unknown: similar names; ambiguous: the columns as NAME (#POSITION); unsupported: fields of it that can be read
-	Err        error    // unsupported: why
+	Name string // as asked for
+	Kind ColumnErrorKind
+	// unknown: similar names; ambiguous: the columns as NAME (#POSITION); unsupported: fields of it
+	// that can be read
+	Candidates []string
+	Err        error // unsupported: why
 }
 
 func (e *ColumnError) Error() string {

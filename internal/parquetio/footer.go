@@ -16,7 +16,8 @@ import (
 
 // Limits bounds what a file may ask for. A zero field means its default.
 type Limits struct {
-	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB, with Budget what it grants
+	// bytes of one decompressed page or dictionary; default 256 MiB, with Budget what it grants
+	MaxPage   int64
 	MaxFooter int64 // bytes of the footer; default 256 MiB
 	MaxDepth  int   // levels of nesting in the schema; default 64
 

@@ -49,7 +49,7 @@ func (c *columnReader) openJudged(group int) (ok bool, err error) {
 		return false, nil
 	}
 	c.judged, c.sparse = true, true
-	return true, c.start(c.passDictionary)
+	return true, c.start(c.skipDictionary)
 }
 
 // mayMatch passes over rows that are ruled out, and returns how many of the next rows to read at
@@ -101,7 +101,7 @@ func (r *Reader) judgePart(u *Unit) (rows int64, may bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		if have > 0 { // else whoever reads the column tells that it is short
+		if have > 0 { // else reading the column finds that it is short
 			rows = min(rows, int64(have))
 			known = known || c.known
 		}
@@ -121,20 +121,20 @@ func (r *Reader) pageBounds(i int) column.Bounds {
 	return b
 }
 
-// skipRows passes over the next n rows of the unit.
+// skipRows skips the next n rows of the unit.
 func (r *Reader) skipRows(n int64) error {
 	r.done += n
-	r.passed.rows += n
-	return r.passRows(n)
+	r.skipped.rows += n
+	return r.skipInGroup(n)
 }
 
-// passRows passes over the next n rows of the row group.
-func (r *Reader) passRows(n int64) error {
+// skipInGroup skips the next n rows of the row group.
+func (r *Reader) skipInGroup(n int64) error {
 	for i, c := range r.cols {
 		if c == nil || !r.early(i) {
 			continue
 		}
-		if err := c.pass(n); err != nil {
+		if err := c.skip(n); err != nil {
 			return err
 		}
 	}
@@ -144,8 +144,8 @@ func (r *Reader) passRows(n int64) error {
 	return nil
 }
 
-// passed counts what was left out of units that were read.
-type passed struct {
+// unreadCounts is the pages and rows that were skipped in units that were read.
+type unreadCounts struct {
 	pages int64 // not decompressed
 	rows  int64 // ruled out by statistics
 }

@@ -32,10 +32,11 @@ type selection struct {
 	rows   int             // of the batch
 	at     int             // of them were handed out
 	sel    []int32         // rows of the batch that are left
-	passed int             // of sel lie before at
-	part   []int32         // those of the rows that were handed out last, counted from the first of these
-	open   bool            // the other columns' chunks are open
-	behind []int64         // by column: rows that it is behind, of the others
+	done   int             // of sel lie before at
+	// those of the rows that were handed out last, counted from the first of these
+	part   []int32
+	open   bool    // the other columns' chunks are open
+	behind []int64 // by column: rows that it is behind, of the others
 	judge  judge
 }
 
@@ -55,7 +56,7 @@ func (r *Reader) Where(filter func(b *column.Batch, sel []int32) ([]int32, error
 
 // begin forgets the last unit.
 func (s *selection) begin() {
-	s.rows, s.at, s.sel, s.passed, s.open = 0, 0, s.sel[:0], 0, false
+	s.rows, s.at, s.sel, s.done, s.open = 0, 0, s.sel[:0], 0, false
 	s.judge.clear = 0
 	clear(s.behind)
 }
@@ -69,12 +70,12 @@ func (s *selection) leave(n int64) {
 
 // follow moves a column on to where the filter's columns are, less what was read ahead.
 func (s *selection) follow(i int, c *columnReader) error {
-	err := c.pass(s.behind[i])
+	err := c.skip(s.behind[i])
 	s.behind[i] = 0
 	return err
 }
 
-// early reports whether a column is read for all rows, whatever becomes of them.
+// early reports whether a column is read for all rows, also for those that the filter drops.
 func (r *Reader) early(c int) bool { return r.where == nil || r.where.first[c] }
 
 // late reports whether a column is read only where a row is left.
@@ -89,7 +90,7 @@ func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
 		}
 	}
 	n := s.rows - s.at
-	if s.passed < len(s.sel) {
+	if s.done < len(s.sel) {
 		var err error
 		if n, err = r.readLate(u, n); err != nil {
 			return false, err
@@ -102,7 +103,7 @@ func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
 			r.vecs[i] = s.vecs[i].Slice(s.at, s.at+n)
 		}
 	}
-	b.Sel = s.take(n)
+	b.Sel = s.nextRows(n)
 	r.fill(b, u, n)
 	return true, nil
 }
@@ -116,7 +117,7 @@ func (r *Reader) filterNext(u *Unit) (n int, err error) {
 	if err := r.readColumns(s.vecs, r.early, n); err != nil {
 		return 0, err
 	}
-	s.rows, s.at, s.passed = n, 0, 0
+	s.rows, s.at, s.done = n, 0, 0
 	b := column.Batch{Rows: n, Cols: s.vecs, First: u.First + r.done}
 	if r.deletes() {
 		r.left = r.leftOf(u, n)
@@ -162,14 +163,14 @@ func (r *Reader) openLate(group int) error {
 	})
 }
 
-// take returns the rows that are left among the next n, counted from the first of these.
-func (s *selection) take(n int) []int32 {
-	end, _ := slices.BinarySearch(s.sel[s.passed:], int32(s.at+n))
-	end += s.passed
+// nextRows returns the rows that are left among the next n, counted from the first of these.
+func (s *selection) nextRows(n int) []int32 {
+	end, _ := slices.BinarySearch(s.sel[s.done:], int32(s.at+n))
+	end += s.done
 	s.part = slices.Grow(s.part[:0], n)
-	for _, row := range s.sel[s.passed:end] {
+	for _, row := range s.sel[s.done:end] {
 		s.part = append(s.part, row-int32(s.at))
 	}
-	s.at, s.passed = s.at+n, end
+	s.at, s.done = s.at+n, end
 	return s.part
 }

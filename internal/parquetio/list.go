@@ -62,8 +62,8 @@ func pathError(p string, err error) error {
 }
 
 // listing collects the files of all inputs in order. A file is read twice
-// only if the inputs name it twice in so many words: what a folder or glob
-// finds is left out where it is already there.
+// only if the inputs name its path twice: a file that a folder or glob finds is
+// left out if it is already there.
 type listing struct {
 	files []Input         // each one a single file or a reader
 	named map[string]bool // by absolute path: true when an input named the file itself
@@ -80,7 +80,8 @@ const fileBytes = 2*int64(unsafe.Sizeof(Input{})) + int64(unsafe.Sizeof(dataFile
 const (
 	namedBytes = 80  // an entry of listing.named
 	statBytes  = 320 // an fs.FileInfo
-	smallBytes = 256 // what is rounded up in the small parts of a decoded footer, and in lists that grow
+	// what is rounded up in the small parts of a decoded footer, and in lists that grow
+	smallBytes = 256
 )
 
 func (l *listing) add(p string, named bool) error {
@@ -113,7 +114,8 @@ func (l *listing) addAll(paths []string) error {
 // names every input that gives nothing. Memory for files is drawn from mem.
 func listInputs(ctx context.Context, inputs []Input, mem *account, pruning *Pruning) ([]Input, error) {
 	files, paths, err := listOnce(ctx, inputs, mem, pruning)
-	if pruning == nil || len(paths) < len(files) { // who has made readers has left out what is not needed
+	// the caller has left out files that are not needed
+	if pruning == nil || len(paths) < len(files) {
 		return files, err
 	}
 	kept, ok := pruning.finish(paths, err)

@@ -60,8 +60,8 @@ func decodeHeader(data []byte) (h format.PageHeader, err error) {
 	return *whole, err
 }
 
-// pageSize checks the sizes in a page's header of so many bytes, and returns what both take in the
-// chunk.
+// pageSize checks the sizes in a page's header, which has `header` bytes, and returns the bytes of
+// header and page in the chunk.
 func (c *columnReader) pageSize(header int) (int64, error) {
 	h := &c.header
 	rest := c.in.rest() - int64(header)
@@ -77,8 +77,8 @@ func (c *columnReader) pageSize(header int) (int64, error) {
 	return int64(header) + int64(h.CompressedPageSize), nil
 }
 
-// body takes a page whose header of so many bytes was decoded off the chunk
-// and returns what follows the header, not decompressed.
+// body advances beyond a page whose header, of `header` bytes, was decoded, and
+// returns the bytes behind the header, not decompressed.
 func (c *columnReader) body(header int) ([]byte, error) {
 	h := &c.header
 	size, err := c.pageSize(header)
@@ -95,8 +95,8 @@ func (c *columnReader) body(header int) ([]byte, error) {
 		}
 		return nil, c.refusal(err, more)
 	}
-	c.in.take(header)
-	body := c.in.take(int(h.CompressedPageSize))
+	c.in.advance(header)
+	body := c.in.advance(int(h.CompressedPageSize))
 	return body, c.checkSum(body)
 }
 
@@ -108,8 +108,8 @@ func (c *columnReader) checkSum(body []byte) error {
 	return nil
 }
 
-// refusal is an error of reading the page at hand. Where it is that memory was refused it tells of
-// the page, which takes so many bytes more to go on.
+// refusal is an error of reading the page at hand. If memory was refused, the error
+// says of the page that it takes `more` bytes to go on.
 func (c *columnReader) refusal(err error, more int64) error {
 	var refused *MemoryError
 	if !errors.As(err, &refused) {
@@ -128,7 +128,8 @@ func (c *columnReader) refusal(err error, more int64) error {
 		values = int64(h.DictionaryPageHeader.V.NumValues)
 	}
 	if values > 1 {
-		most = 2 // times as long as the mean a value may be; if it is longer, what is said to be needed is too little
+		// times the mean length a value may have; with longer ones the stated need is too little
+		most = 2
 	}
 	refused.Value = min(size, most*(size/max(values, 1)+1))
 	return err
@@ -189,8 +190,8 @@ func (c *columnReader) loadDictionary() error {
 	return c.dictionary(header)
 }
 
-// passDictionary is loadDictionary for later: see wantDictionary.
-func (c *columnReader) passDictionary() error {
+// skipDictionary is loadDictionary for later: see wantDictionary.
+func (c *columnReader) skipDictionary() error {
 	c.in.short = true
 	header, err := c.nextHeader()
 	if err != nil || c.header.Type != format.DictionaryPage {
@@ -201,7 +202,7 @@ func (c *columnReader) passDictionary() error {
 		return err
 	}
 	c.lateDict.at, c.lateDict.size = c.in.at(), size
-	c.in.pass(size)
+	c.in.skip(size)
 	return nil
 }
 
@@ -286,7 +287,7 @@ func (c *columnReader) dropPage() error {
 	if err != nil {
 		return err
 	}
-	c.in.pass(size)
+	c.in.skip(size)
 	c.in.short = true // the next page may be passed over too
 	c.found = 0
 	c.unread++

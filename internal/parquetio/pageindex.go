@@ -10,9 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is what is known of the values of single pages: from the page index of the file, or
+// This file has the bounds of the values of single pages: from the page index of the file, or
 // from the statistics in a page's header. It is trusted as far as the statistics of row groups are
-// (bounds.go): what is well-formed is taken to be true.
+// (bounds.go): well-formed statistics are taken to be true.
 //
 // Pages are found by walking their headers, index or not, so that an index that lies about places
 // or rows cannot bring rows of different columns together: what it says of a page counts only where

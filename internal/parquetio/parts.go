@@ -20,8 +20,8 @@ const (
 	// rowWeight is what a row counts beside its bytes, which may be next to none.
 	rowWeight = 4
 
-	// partShare: a part is at least so many times what several workers read because of it, which
-	// is one page of each wanted column and the dictionaries.
+	// partShare is the least ratio of a part's bytes to the bytes that several workers read because
+	// of it: one page of each wanted column, and the dictionaries.
 	partShare = 3
 
 	// partsEach is the parts that the rest of the input has for each worker where it is cut.
@@ -36,8 +36,8 @@ const (
 	filteredEach = 4
 )
 
-// Split cuts row groups into parts of about least bytes or more for so many workers, where there is
-// not enough for each to do without. Row groups that are not worth cutting come first, so that the
+// Split cuts row groups into parts of about least bytes or more, if without that there are too few
+// units for the workers. Row groups that are not worth cutting come first, so that the
 // last units are small. It is called before the first reader is made.
 func (s *Scan) Split(workers int, least int64) {
 	if workers <= 1 {
@@ -92,7 +92,8 @@ func (s *Scan) filteredParts(g *Unit, workers int, least int64) int64 {
 		return 1
 	}
 	pages, _, ok := s.readTwice(g)
-	if !ok || g.Bytes+filteredRow*g.Rows < 2*pages { // workers would do little but to decompress the same pages
+	// workers would do little but to decompress the same pages
+	if !ok || g.Bytes+filteredRow*g.Rows < 2*pages {
 		return 1
 	}
 	return min(g.Rows/max(filteredPart*least/DefaultLeastPart, 1), max(filteredMost, filteredEach*int64(workers)))
@@ -127,9 +128,9 @@ func (s *Scan) readTwice(g *Unit) (pages, dictionaries int64, ok bool) {
 	return pages, dictionaries, ok
 }
 
-// dictPacked is about how many bytes the dictionary page of a chunk has, compressed: as far as the
-// first data page lies behind it, or else as the largest one that was seen, of so many bytes
-// decompressed, would have here.
+// dictPacked is about the compressed size of the dictionary page of a chunk: the bytes in front of
+// the first data page; or else it is estimated from the largest dictionary that was read, of
+// `largest` bytes decompressed.
 func dictPacked(m *format.ColumnMetaData, largest int64) int64 {
 	if n := m.DataPageOffset - m.DictionaryPageOffset; m.DictionaryPageOffset > 0 && n > 0 && n < m.TotalCompressedSize {
 		return n

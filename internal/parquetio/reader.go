@@ -31,7 +31,7 @@ type Reader struct {
 	where    *selection      // nil: there is no filter
 	lookouts []lookout       // by column, where extremes are looked for
 	left     []int32         // rows of a batch that are not deleted
-	passed   passed          // of the open file
+	skipped  unreadCounts    // of the open file
 
 	constants []column.Vector // by column: that of a full batch, where it is constant in file
 	drawn     int64           // for them
@@ -62,7 +62,7 @@ func (r *Reader) Open(unit int) (err error) {
 	defer fence(u.File, &err)
 	if r.out = r.scan.settled(u); r.out {
 		r.unit = unit
-		r.scan.passed.rows.Add(u.Rows)
+		r.scan.skippedAt.rows.Add(u.Rows)
 		return nil
 	}
 	open, at := r.open, r.at
@@ -73,7 +73,7 @@ func (r *Reader) Open(unit int) (err error) {
 		}
 		at = 0
 	}
-	if err := r.passRows(u.Start - at); err != nil {
+	if err := r.skipInGroup(u.Start - at); err != nil {
 		return err
 	}
 	r.unit = unit
@@ -293,7 +293,8 @@ func (r *Reader) batchSize(u *Unit, wanted func(c int) bool) (int, error) {
 	if r.repeats() {
 		n = min(n, 1)
 	}
-	if left == 0 && u.Start+u.Rows < r.scan.groups[u.of].Rows { // the columns go on behind this part
+	// the columns go on behind this part
+	if left == 0 && u.Start+u.Rows < r.scan.groups[u.of].Rows {
 		return 0, nil
 	}
 	for i, c := range r.cols {
@@ -333,14 +334,14 @@ func (r *Reader) Close() {
 func (r *Reader) closeColumns() {
 	for i, c := range r.cols {
 		if c != nil {
-			r.passed.pages += c.unread
+			r.skipped.pages += c.unread
 			c.close()
 			r.cols[i] = nil
 		}
 	}
-	r.scan.passed.pages.Add(r.passed.pages)
-	r.scan.passed.rows.Add(r.passed.rows)
-	r.passed = passed{}
+	r.scan.skippedAt.pages.Add(r.skipped.pages)
+	r.scan.skippedAt.rows.Add(r.skipped.rows)
+	r.skipped = unreadCounts{}
 	r.work.account.give(r.drawn)
 	r.drawn = 0
 	clear(r.constants)

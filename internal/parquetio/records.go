@@ -46,7 +46,7 @@ func ReadRecords(ctx context.Context, in Input, lim Limits, wanted func(path []s
 		r := recordGroup{f: f, mem: account{from: lim.Budget}}
 		err := r.read(ctx, g, work, wanted)
 		if err == nil {
-			err = r.hand(g, row, each)
+			err = r.visit(g, row, each)
 		}
 		r.mem.close()
 		if err != nil {
@@ -72,7 +72,8 @@ func (r *recordGroup) read(ctx context.Context, group int, work *workspace, want
 		if !ok {
 			continue
 		}
-		if l.maxRep > 0 && l.element.Kind != column.Invalid { // this reader takes elements as they come
+		// this reader takes elements as they come
+		if l.maxRep > 0 && l.element.Kind != column.Invalid {
 			l.typ, l.err = l.element, nil
 		}
 		if ctx.Err() != nil {
@@ -166,8 +167,8 @@ func (l *levels) raw(n int) ([]int32, error) {
 	return l.buf, err
 }
 
-// hand gives the rows to each.
-func (r *recordGroup) hand(group int, row map[string][]Cell, each func(row map[string][]Cell) error) error {
+// visit calls each with the rows.
+func (r *recordGroup) visit(group int, row map[string][]Cell, each func(row map[string][]Cell) error) error {
 	for n := range r.f.groups[group].rows {
 		for i, name := range r.names {
 			from := int32(0)

@@ -84,10 +84,10 @@ type Scan struct {
 		rows, bytes int64
 	}
 
-	extremes *extremes                                   // nil: all values count
-	skip     func(bounds func(i int) column.Bounds) bool // of pages
-	skipCols []int
-	passed   struct{ pages, rows atomic.Int64 } // of units that were read
+	extremes  *extremes                                   // nil: all values count
+	skip      func(bounds func(i int) column.Bounds) bool // of pages
+	skipCols  []int
+	skippedAt struct{ pages, rows atomic.Int64 } // of units that were read
 }
 
 // Scan chooses what is to be read. The error is a *ColumnError for a column
@@ -196,7 +196,7 @@ func (s *Scan) chooseGroups(i int, f *dataFile, o *ScanOptions) (err error) {
 		u := Unit{File: f.name, Group: g, Rows: f.groups[g].rows, First: f.first + f.groups[g].first, of: len(s.units)}
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf >= 0 {
-				u.Bytes += f.chunkFacts(g, leaf).bytes
+				u.Bytes += f.chunkHints(g, leaf).bytes
 			}
 		}
 		if o.Sample != nil && !o.Sample(u.First) || o.Skip != nil && o.Skip(func(c int) column.Bounds { return s.bounds(i, g, c) }) {
@@ -238,10 +238,12 @@ func (s *Scan) Skipped() (groups int, rows, bytes int64) {
 	return s.skipped.groups, s.skipped.rows, s.skipped.bytes
 }
 
-// Passed is what readers left out of units: pages of wanted columns that were not decompressed,
-// as nobody wanted a row of them, and rows that Skip ruled out by pages. A reader counts when it
-// is closed or goes on to another file.
-func (s *Scan) Passed() (pages, rows int64) { return s.passed.pages.Load(), s.passed.rows.Load() }
+// SkippedInside is what readers skipped inside units: pages of wanted columns that were not
+// decompressed, as nobody wanted a row of them, and rows that Skip ruled out by pages. A reader
+// counts when it is closed or goes on to another file.
+func (s *Scan) SkippedInside() (pages, rows int64) {
+	return s.skippedAt.pages.Load(), s.skippedAt.rows.Load()
+}
 
 // DictAll reports whether the footers promise that column i of Columns is
 // dictionary-coded, or constant, in all units. It is a hint: the pages decide.
@@ -249,7 +251,7 @@ func (s *Scan) DictAll(i int) bool {
 	for g := range s.groups {
 		f := s.d.files[s.fileOf[g]]
 		leaf := s.leaves[f.layout][i]
-		if leaf >= 0 && !f.chunkFacts(s.groups[g].Group, leaf).dictAll {
+		if leaf >= 0 && !f.chunkHints(s.groups[g].Group, leaf).dictAll {
 			return false
 		}
 	}
@@ -257,7 +259,7 @@ func (s *Scan) DictAll(i int) bool {
 }
 
 // Filled reports whether the schemas or the footers promise that column i of Columns has no NULL
-// in any unit. It is a hint, since a footer may lie: whoever relies on it must notice a NULL.
+// in any unit. It is a hint, since a footer may lie: a caller that relies on it must notice a NULL.
 func (s *Scan) Filled(i int) bool {
 	for g := range s.groups {
 		f := s.d.files[s.fileOf[g]]
@@ -276,7 +278,7 @@ func (s *Scan) Filled(i int) bool {
 
 // Ends is the range of the values of column i of Columns, by the statistics of all units; false
 // if some have none, or the column is NULL throughout. It is a hint, since statistics may lie:
-// whoever relies on it must notice a value outside.
+// a caller that relies on it must notice a value outside.
 func (s *Scan) Ends(i int) (least, most column.Value, ok bool) {
 	want := s.d.table.cols[s.cols[i]].typ
 	for g := range s.groups {

@@ -17,8 +17,9 @@ type tableColumn struct {
 	typ  column.Type
 	form column.Form // that all files agree on
 
-	hive   int   // index among the columns with a value for each file; -1: it has none
-	always bool  // that value counts, and no file is read for it; else it counts in files without the column
+	hive int // index among the columns with a value for each file; -1: it has none
+	// that value counts, and no file is read for it; else it counts in files without the column
+	always bool
 	seenIn int   // the first file that has it
 	typeOf int   // the file that the type comes from
 	err    error // why it cannot be read, in at least one file

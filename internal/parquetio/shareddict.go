@@ -64,7 +64,7 @@ func (c *columnReader) takeShared(wait bool) error {
 		if err := c.loadLate(); err != nil {
 			return err
 		}
-		d.take(c)
+		d.adopt(c)
 	}
 	c.dict, c.prefix, c.hasDict, c.lateDict.size = d.dict, d.prefix, true, 0
 	d.users++
@@ -72,13 +72,13 @@ func (c *columnReader) takeShared(wait bool) error {
 	return nil
 }
 
-// take takes the dictionary that a reader has just decoded, and its memory.
-func (d *sharedDict) take(c *columnReader) {
+// adopt makes the dictionary that a reader has just decoded the shared one, with its memory.
+func (d *sharedDict) adopt(c *columnReader) {
 	d.account.from = c.shared.account.from
 	d.dict, d.prefix, d.mem = c.dict, c.prefix, c.dictMem
-	d.mem.hand(&d.account)
+	d.mem.transfer(&d.account)
 	if d.prefix != nil {
-		d.prefix.aside.hand(&d.account)
+		d.prefix.aside.transfer(&d.account)
 	}
 	c.dictMem = dictMemory{}
 	c.dictMem.use(&c.shared.account)
@@ -107,8 +107,8 @@ func (d *sharedDict) leave() {
 	d.account.close()
 }
 
-// hand leaves bytes that were drawn to another account.
-func (a *account) hand(bytes int64, to *account) {
+// transfer leaves bytes that were drawn to another account.
+func (a *account) transfer(bytes int64, to *account) {
 	a.used, a.held = a.used-bytes, a.held-bytes
 	to.used, to.held = to.used+bytes, to.held+bytes
 }

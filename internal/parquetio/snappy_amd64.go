@@ -17,7 +17,7 @@ import "encoding/binary"
 
 // snappyRun decodes elements with snappyTable from src[ip:] to dst[op:] and returns op and ip
 // behind the last of them. dst[:op] was decoded before. It may write anywhere up to the end of
-// dst, whatever op it returns.
+// dst, also behind the op that it returns.
 //
 //go:noescape
 func snappyRun(table *snappyTags, dst, src []byte, op, ip int) (nextOp, nextIP int)

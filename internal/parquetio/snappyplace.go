@@ -14,10 +14,10 @@ import (
 //	memory:  data, as far as op |>>>        | src, from ip on |
 //	         |.......... the page, decompressed ......| placeMargin |
 //
-// src stays ahead of what is written since what is left of a page is hardly longer compressed than
-// decompressed: by one byte in 60 where nothing repeats, and less in long literals. A page that was
-// made for it may break that. So each step looks first, and where it might write over src, what
-// is left of src is copied to memory of its own (PLACED).
+// src stays ahead of the written bytes, since the rest of a page is hardly longer compressed than
+// decompressed: by one byte in 60 where nothing repeats, and less in long literals. A page made on
+// purpose may break that. So each step checks first, and where it might write over src, the rest of
+// src is copied to memory of its own (PLACED).
 
 const (
 	// placeStep bytes are decompressed at a time, and up to placeBeyond may be written behind
@@ -62,7 +62,7 @@ func (c *columnReader) placePage(header, size int) (p snappyPage, err error) {
 	}
 	at := len(memory) - packed
 	src := memory[at:]
-	c.in.take(header)
+	c.in.advance(header)
 	if err := c.in.read(src); err != nil {
 		return p, err
 	}
@@ -76,7 +76,7 @@ func (c *columnReader) placePage(header, size int) (p snappyPage, err error) {
 	return snappyPage{src: src, behind: at, data: memory[:size], ip: ip, aside: buffer{mem: &c.shared.account}}, nil
 }
 
-// decompress goes on until so many bytes are there, or all.
+// decompress goes on until upTo bytes are there, or all.
 func (p *snappyPage) decompress(upTo int) (err error) {
 	for upTo = min(upTo, len(p.data)); p.op < upTo; {
 		next := min(p.op+placeStep, upTo)
@@ -92,7 +92,7 @@ func (p *snappyPage) decompress(upTo int) (err error) {
 	return nil
 }
 
-// moveAside copies what is left of src to where nothing is written over it.
+// moveAside copies the rest of src to memory that is not written over.
 func (p *snappyPage) moveAside() error {
 	aside, err := p.aside.room(len(p.src)-p.ip, "a dictionary")
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *snappyPage) moveAside() error {
 	return nil
 }
 
-// all decompresses what is left, and tells if there is more of it than the page has room for.
+// all decompresses the rest. It is an error if that is more than the page has room for.
 func (p *snappyPage) all() error {
 	err := p.decompress(len(p.data))
 	if err == nil && p.ip < len(p.src) {

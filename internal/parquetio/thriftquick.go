@@ -23,7 +23,8 @@ func (q *thriftQuick) fields(required uint32, field func(id int, t byte)) {
 			break
 		}
 		id += int(b >> 4)
-		if b>>4 == 0 || id > 31 || seen&(1<<id) != 0 { // a number of its own, or one that nobody knows
+		// a number of its own, or one that nobody knows
+		if b>>4 == 0 || id > 31 || seen&(1<<id) != 0 {
 			q.odd = true
 			return
 		}
@@ -129,7 +130,8 @@ func (q *thriftQuick) list(t, elem byte) int {
 	if n == 0xF {
 		n = q.uvarint()
 	}
-	if t != thriftList || b&0xF != elem || n > uint64(len(q.data)-q.pos) { // an element has a byte at least
+	// an element has a byte at least
+	if t != thriftList || b&0xF != elem || n > uint64(len(q.data)-q.pos) {
 		q.odd = true
 		return 0
 	}

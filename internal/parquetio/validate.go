@@ -25,7 +25,7 @@ func (f *file) validateGroups() error {
 	return f.validateRows()
 }
 
-// validateGroup checks a row group, which comes after so many rows.
+// validateGroup checks a row group, before which the file has `before` rows.
 func (f *file) validateGroup(g int, before int64, rg *format.RowGroup) (group rowGroup, err error) {
 	if rg.NumRows < 0 {
 		return group, f.groupError(g, fmt.Errorf("damaged: %d rows", rg.NumRows))

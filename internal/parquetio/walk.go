@@ -35,8 +35,8 @@ const (
 	walkEntries = 1 << 10
 )
 
-// A walk visits what lies below a folder and follows symbolic links. Whoever
-// starts it decides, by path relative to the folder, what is wanted.
+// A walk visits what lies below a folder and follows symbolic links. Its
+// caller decides, by path relative to the folder, what is wanted.
 //
 // Names are bytes, never text: they are neither decoded nor cleaned.
 type walk struct {
@@ -164,7 +164,7 @@ func (w *walk) entries(dir, rel string) (inner []fs.DirEntry, err error) {
 			if !e.Type().IsRegular() {
 				inner = append(inner, e)
 			} else if w.file(path.Join(rel, e.Name())) {
-				w.take(joinPath(dir, e.Name()))
+				w.addFile(joinPath(dir, e.Name()))
 			}
 		}
 		if err != nil || len(some) == 0 {
@@ -201,15 +201,15 @@ func (w *walk) visitEntry(p, rel string, e fs.DirEntry, above []fs.FileInfo) {
 		}
 	case info.Mode().IsRegular():
 		if w.file(rel) {
-			w.take(p)
+			w.addFile(p)
 		}
 	case info.IsDir() && w.enter(rel):
 		w.descend(p, rel, info, above)
 	}
 }
 
-// take takes a file. A refusal of memory ends the walk.
-func (w *walk) take(p string) {
+// addFile adds a file to the list. A refusal of memory ends the walk.
+func (w *walk) addFile(p string) {
 	if w.ended {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileID tells files and folders apart, by whatever name.
+// fileID tells files and folders apart, also if they have several names.
 type fileID struct{ device, inode uint64 }
 
 func idOf(info fs.FileInfo) (fileID, bool) {

@@ -72,8 +72,8 @@ func (w *window) fill(n int64, what string) error {
 	return nil
 }
 
-// take returns the first n bytes of data and passes over them.
-func (w *window) take(n int) (b []byte) {
+// advance returns the first n bytes of data and passes over them.
+func (w *window) advance(n int) (b []byte) {
 	b, w.data = w.data[:n], w.data[n:]
 	return b
 }
@@ -82,7 +82,7 @@ func (w *window) take(n int) (b []byte) {
 // read to there.
 func (w *window) read(dst []byte) error {
 	have := copy(dst, w.data)
-	w.take(have)
+	w.advance(have)
 	if have == len(dst) {
 		return nil
 	}
@@ -94,10 +94,10 @@ func (w *window) read(dst []byte) error {
 	return nil
 }
 
-// pass passes over n bytes of the chunk; those that are not in memory are not read.
-func (w *window) pass(n int64) {
+// skip skips n bytes of the chunk; those that are not in memory are not read.
+func (w *window) skip(n int64) {
 	have := min(n, int64(len(w.data)))
-	w.take(int(have))
+	w.advance(int(have))
 	w.next += n - have
 	w.left -= n - have
 }

@@ -107,8 +107,8 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 	return o, why
 }
 
-// longTexts is how many texts of keys, in so many rows, are of columns whose texts are mostly too
-// long for a key of the usual size: workers give codes and refs to them.
+// longTexts is the number of texts in the keys of that many rows that are of columns whose texts
+// are mostly too long for a key of the usual size: workers give codes and refs to these.
 func (p *planner) longTexts(rows int64) (n int64) {
 	exprs := p.DeviceExprs()
 	for i, f := range p.DeviceKeys().Fields() {
@@ -142,7 +142,8 @@ func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 	for i, e := range b.Query.Args {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
 		o := noOutput
-		if v, constant := e.Const(); (!constant || v.Null || used) && b.ofRows(i) { // else it is count(1)
+		// else it is count(1)
+		if v, constant := e.Const(); (!constant || v.Null || used) && b.ofRows(i) {
 			o, why = b.argument(i, used)
 		}
 		if why != "" {

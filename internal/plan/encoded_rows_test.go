@@ -75,7 +75,8 @@ func TestComputedRowsOnDevice(t *testing.T) {
 			{"-i8, i64 // i16", "sum(-f64), max(f32 * 2)", "i16 is distinct from 1"},
 			{"f32 * f32, f64 - 1", "sum(f64 / i16), mean(i8 / i16)", ""},
 			{"substr(name, 2), i16", "sum(length(name))", "length(name) > 1"},
-			{"i8", "sum(i64 * 64)", "i64 < 72057594037927936 and i64 > -1"}, // of others the product overflows
+			// of others the product overflows
+			{"i8", "sum(i64 * 64)", "i64 < 72057594037927936 and i64 > -1"},
 			{"year(date), month(date), day(date)", "sum(quarter(date)), max(dayofweek(date))", ""},
 			{"case when i8 > 3 then i16 when i8 < -20 then i32 end", "sum(case when i16 = 0 then 0 else 100 // i16 end)", ""},
 			{"coalesce(i32, i16, 0)", "sum(coalesce(f64, 1)), count(i32 + i16)", ""},

@@ -67,7 +67,8 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 		}
 	}
 	rows := p.Facts.Rows
-	if sets := p.Query.RowSets(); sets > 0 && rows >= 0 { // each may have a group for each row, or one for none
+	// each may have a group for each row, or one for none
+	if sets := p.Query.RowSets(); sets > 0 && rows >= 0 {
 		rows = int64(sets) * (rows + 1)
 	}
 	return partition.AtMost(distinct, rows)

@@ -91,7 +91,7 @@ func (p *Plan) planLarge(limit int64, threads int, l Learnt) (Memory, int, bool)
 		}
 		threads = n
 		more := max(needs.merge-m.Merge, 0) + max(needs.sort-m.Sort, 0)
-		// what is read with is free when groups are merged
+		// the readers' memory is free when groups are merged
 		m.Worker += min(m.Merge+m.Sort+m.Output/int64(threads), read-more)
 		m.Merge, m.Sort = max(m.Merge, needs.merge), max(m.Sort, needs.sort)
 		if m.Worker < needs.worker {

@@ -158,7 +158,7 @@ func (p *Plan) TextNeed(l Learnt) int64 {
 	return p.largeNeed(l)
 }
 
-// ResultNeed is a limit that is enough for a group with so many bytes of values, and so many of its
+// ResultNeed is a limit that is enough for a group with that many bytes of values and of its
 // result.
 func (p *Plan) ResultNeed(l Learnt, values, result int64) int64 {
 	return p.metadata + max(p.Memory.needFor(p.Threads, values, result), p.TextNeed(l))

@@ -20,7 +20,7 @@ type Memory struct {
 	Sort   int64 // for a goroutine's rows to be put in order; 0: there is no order
 	Spill  bool  // groups go to disk when memory is short
 
-	begin int64 // the least limit for so many workers
+	begin int64 // the least limit for that many workers
 }
 
 // Shares of the memory that is left after reading. q10 of db-benchmark at limits from 512 MiB to
@@ -37,9 +37,10 @@ const (
 	// come first and are larger
 	setsShare = 4
 
-	// leastOutput and outputEach are the most for results, of all goroutines and for each of many.
-	// While the reader is at one range of partitions others make theirs, a few megabytes each (1e8
-	// groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds none waits.
+	// Finished records that wait for the reader have leastOutput bytes at most, or outputEach for
+	// each goroutine if that is more. While the reader reads one range of partitions, goroutines
+	// make the records of others, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB). Half
+	// of the room is for those; a goroutine that finds no room waits.
 	leastOutput = 64 << 20
 	outputEach  = 16 << 20
 	// mostMerge is room for one of 2^12 partitions of a terabyte of groups: more would only be
@@ -49,15 +50,15 @@ const (
 	mostMerge = 256 << 20
 	// mostSort makes runs of 128 MiB, and a merge holds a block of 256 KiB of each, so that 512 of
 	// them, 64 GiB, are merged at once. With half as much it is 16 GiB of rows for each goroutine,
-	// and what is larger is written once more; twice as much is only taken from reading. Sorters
-	// take more where nobody else may want it (sorterMemory).
+	// and more rows are written once more; twice as much is only taken from reading. Sorters take
+	// more where no other owner may want it (sorterMemory).
 	mostSort = 128 << 20
 )
 
-// Needs is what a worker takes in any case. Tests make it small so that few rows spill.
+// Needs is the least memory of a worker. Tests make it small so that few rows spill.
 type Needs struct {
-	// Worker is what it holds beside its reader's buffers and its groups: tiles, vectors of a
-	// batch, blocks to write and to read.
+	// Worker is what it holds beside its reader's buffers and its groups: rows of a batch, vectors
+	// of a batch, blocks to write and to read.
 	Worker int64
 	Set    int64 // for each grouping by a distinct value: vectors of a batch, blocks to write
 	// Groups is what its groups need at least: a table, a page for each of few partitions, the
@@ -77,14 +78,14 @@ const (
 
 // groupings is what a query groups by.
 type groupings struct {
-	keySets int  // by so many sets of the keys, one or more
+	keySets int  // the number of sets of the keys that are grouped by, one or more
 	ordered bool // the result is put in order
 	sets    int  // groupings by the keys and a distinct value
 	own     bool // there are other aggregates, or none at all
 }
 
-// share shares out limit bytes among so many workers or fewer, each of
-// which needs read bytes for its columns. It returns how many there may be.
+// share shares out limit bytes among `threads` workers or fewer, each of which
+// needs `read` bytes for its columns. It returns how many there may be.
 func (w Needs) share(limit int64, threads int, read int64, columns int, g groupings) (Memory, int, error) {
 	if limit == 0 {
 		return Memory{Output: mostOutput(threads)}, threads, nil
@@ -120,7 +121,7 @@ func (w Needs) share(limit int64, threads int, read int64, columns int, g groupi
 	return m, threads, nil
 }
 
-// needFor is a memory limit that has room for one large group, with so many bytes of values and of
+// needFor is a memory limit that has room for one large group, with its bytes of values and of
 // result, beside what goroutines merge and sort at the same time and the records that wait.
 func (m Memory) needFor(threads int, values, result int64) int64 {
 	const parts = mergeShare * outputShare * sortShare
@@ -137,7 +138,7 @@ func (m Memory) needFor(threads int, values, result int64) int64 {
 // A limit that is too small by as much is refused later, by the budget.
 const looseShare = 8
 
-// mostOutput is the most for results that so many goroutines make.
+// mostOutput is the most memory for the results that goroutines make.
 func mostOutput(threads int) int64 { return max(leastOutput, int64(threads)*outputEach) }
 
 // HeldBack is the memory that workers leave while they read, because it is needed after that. The
@@ -166,7 +167,7 @@ func (m Memory) ScratchBytes() int { return int(m.Merge / 4) }
 // in a thread.
 func (m Memory) Shares(keySets int) cpu.Memory { return m.share(m.Worker-m.Sets, keySets) }
 
-// SetShares is the same for one of so many groupings by the keys and a distinct value, less the
+// SetShares is the same for one of `sets` groupings by the keys and a distinct value, less the
 // bytes that a thread has in a shared set.
 func (m Memory) SetShares(sets int, shared int64, keySets int) cpu.Memory {
 	if m.Worker == 0 {
@@ -175,8 +176,8 @@ func (m Memory) SetShares(sets int, shared int64, keySets int) cpu.Memory {
 	return m.share(m.Sets/int64(sets)-shared, keySets)
 }
 
-// SharedSet is how many bytes a shared set of so many workers may take, for one of so many
-// groupings, least or more; 0: there is too little memory.
+// SharedSet is the bytes that a set shared by all threads may have, for one of `sets` groupings, at
+// least `least`; 0: there is too little memory.
 func (m Memory) SharedSet(sets, threads int, least int64) int64 {
 	if m.Worker == 0 {
 		return math.MaxInt64
@@ -188,7 +189,7 @@ func (m Memory) SharedSet(sets, threads int, least int64) int64 {
 	return bytes
 }
 
-// share is the memory of one of keySets workers for a grouping that has so many bytes of Worker.
+// share is the memory of one of keySets workers for a grouping with `worker` bytes of Worker.
 func (m Memory) share(worker int64, keySets int) cpu.Memory {
 	if m.Worker == 0 {
 		return cpu.Memory{}

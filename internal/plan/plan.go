@@ -39,7 +39,7 @@ type Options struct {
 	GPUMemory     int64       // bytes of each device that may be taken; 0: most of what is free
 	Streams       int         // of each device; 0: chosen
 	Load          feedback.LoadConfig
-	Partitions    int // groups are partitioned into so many from the first row on; 0: when it pays
+	Partitions    int // into how many groups are partitioned from the first row on; 0: when it pays
 	BatchRows     int // the most rows processed at a time; 0: chosen
 	NoGPUDecoding bool
 	NoPruning     bool
@@ -54,12 +54,12 @@ type Tuning struct {
 	Needs     Needs
 	Shared    int64 // see leastShared
 	Costs     Costs
-	Tile      feedback.TileConfig
+	Table     feedback.TableConfig
 }
 
 // DefaultTuning is that of all other plans.
 func DefaultTuning() Tuning {
-	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Tile: feedback.DefaultTileConfig}
+	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig}
 }
 
 func (o *Options) threads() int {
@@ -93,14 +93,15 @@ type Plan struct {
 	Threads int
 	Memory  Memory
 	AtMost  int64 // groups that there can be; -1: not known
-	Tile    feedback.TileConfig
+	Table   feedback.TableConfig
 
 	Layout     *key.Layout // of the keys in words
 	KeyColumns []key.Column
 	Sets       []Set          // distinct values, grouped by beside the keys
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
-	Windows    []agg.Window   // by argument: where the digits of its values are expected, for exact sums
+	// by argument: where the digits of its values are expected, for exact sums
+	Windows []agg.Window
 
 	Device Device
 
@@ -119,13 +120,13 @@ func newPlanner(in Inputs) *planner {
 	p := &planner{scan: in.Scan, Plan: &Plan{
 		Query: in.Query, Options: in.Options, Learnt: in.Learnt,
 		Facts: in.Scan.Facts(), Rereadable: in.Scan.Rereadable(),
-		Tile: in.Options.Tuning.Tile,
+		Table: in.Options.Tuning.Table,
 	}}
 	if limit := in.Options.MemoryLimit; limit > 0 {
 		p.metadata, p.left = in.Metadata, max(limit-in.Metadata, 1)
 	}
 	if in.Options.Partitions > 0 {
-		p.Tile = feedback.NoTiles
+		p.Table = feedback.NoTables
 	}
 	for _, c := range in.Query.Cols {
 		p.Columns = append(p.Columns, in.Schema.Fields[c].Name)

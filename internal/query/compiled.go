@@ -34,7 +34,8 @@ type Compiled struct {
 	// set, of all keys. Else the last of Keys is the number of the set, and Groupings does not
 	// cover it.
 	Groupings [][]bool
-	Totals    int // the set whose one group is put out last, whatever Having, Order and Limit say; -1: none
+	// the set whose one group is put out last, whatever Having, Order and Limit say; -1: none
+	Totals    int
 	Args      []*expr.Expr
 	ArgTexts  []string
 	Calls     []agg.Call

@@ -26,7 +26,7 @@ type Following struct {
 // keyed is an element of By while what is grouped by is chosen.
 type keyed struct {
 	node  expr.Node
-	list  string // the text that it is from
+	text  string // the text that it is from
 	expr  *expr.Expr
 	steps int // of computing it
 }
@@ -77,7 +77,7 @@ func (c *compiler) key(list string, it expr.Item) (keyed, error) {
 		return keyed{}, err
 	}
 	c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, list})
-	k := keyed{node: it.Expr, list: list, expr: e}
+	k := keyed{node: it.Expr, text: list, expr: e}
 	expr.Walk(it.Expr, func(expr.Node) bool {
 		k.steps++
 		return true

@@ -14,9 +14,10 @@ const NoRows = -1
 // Query is the clauses of a query as texts. Elements of By, Aggs and OrderBy may each hold a list
 // separated by commas.
 type Query struct {
-	By      []string
-	Sets    string // grouping sets of By: Rollup, Cube, or a list such as "(a, b), (a), ()"; "": one, of all
-	Totals  bool   // one more row, the last, of all rows that pass Where
+	By []string
+	// grouping sets of By: Rollup, Cube, or a list such as "(a, b), (a), ()"; "": one, of all
+	Sets    string
+	Totals  bool // one more row, the last, of all rows that pass Where
 	Aggs    []Agg
 	Sample  Sample    // of the rows that Where sees
 	Now     time.Time // what now() gives

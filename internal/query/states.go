@@ -110,9 +110,9 @@ func (q *Compiled) StateColumns() (cols []StateColumn) {
 	return cols
 }
 
-// Take makes a query of one that was compiled for the columns of its rows: it reads states, of the
-// columns that in has. The error is a *UsageError if there is a column that in lacks.
-func (q *Compiled) Take(in Columns) (*Compiled, error) {
+// FromStates makes a query that reads states, of the columns that in has, of one that was compiled
+// for the columns of rows. The error is a *UsageError if there is a column that in lacks.
+func (q *Compiled) FromStates(in Columns) (*Compiled, error) {
 	out := *q
 	out.Where, out.Cols, out.Texts.Sample = nil, nil, Sample{}
 	out.Keys = nil
@@ -161,7 +161,8 @@ func inArrow(t column.Type) column.Type {
 // Canonical is the part of q that states depend on, in a form of its own, and the columns of the
 // input that it names.
 func Canonical(in Columns, q Query) (Query, []column.Field, error) {
-	c := &canonical{compiler: compiler{in: in, q: q}} // now() is its time, and a parameter its value
+	// now() is its time, and a parameter its value
+	c := &canonical{compiler: compiler{in: in, q: q}}
 	out := Query{Totals: q.Totals, Sample: q.Sample, Deterministic: q.Deterministic}
 	var err error
 	if c.params, err = q.params(); err != nil {

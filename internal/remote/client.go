@@ -1,11 +1,11 @@
 // Package remote reads files on HTTP servers at any place, in few requests.
 //
 // The first request for an [Object] asks for its end, where the footer of a file is, and tells its
-// size and its version (ETag). What is wanted next is said in advance ([Object.Want]): ranges that
-// are near each other become one request of up to 8 MiB, several of which are under way at once.
-// What was not wanted is read as it is asked for. All requests name the version: an object that was
-// replaced is [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte
-// where it broke off.
+// size and its version (ETag). Readers announce the ranges that they read next ([Object.Want]):
+// ranges that are near each other become one request of up to 8 MiB, and several requests are under
+// way at once. Other ranges are requested when they are read. All requests name the version: an
+// object that was replaced is [ErrChanged]. A request that fails in a way that may pass is
+// repeated, from the byte where it broke off.
 //
 // A server that knows no ranges sends the whole of an object, which [Whole] then is.
 package remote
@@ -36,10 +36,12 @@ var ErrChanged = errors.New("changed while it was read; run again when nothing w
 type Config struct {
 	Transport http.RoundTripper // nil: one of the client's own, without a proxy
 	Attempts  int               // the most for a request; default 6
-	Backoff   time.Duration     // before the second attempt, about, then twice as long; default 200 ms
-	Stall     time.Duration     // the longest without a byte; default 30 s
-	Ahead     int64             // the most bytes that are fetched before they are read; default 64 MiB
-	Stores    map[string]Store  // by scheme, in small letters: buckets
+	// before the second attempt, about, then twice as long; default 200 ms
+	Backoff time.Duration
+	Stall   time.Duration // the longest without a byte; default 30 s
+	// the most bytes that are fetched before they are read; default 64 MiB
+	Ahead  int64
+	Stores map[string]Store // by scheme, in small letters: buckets
 }
 
 const (
@@ -50,11 +52,11 @@ const (
 	maxBackoff   = 10 * time.Second
 )
 
-// Client asks servers. It is safe for concurrent use. Who has it closes it.
+// Client sends requests to servers. It is safe for concurrent use. Its owner closes it.
 type Client struct {
-	config Config
-	http   http.Client
-	slots  chan struct{} // one for each request under way
+	config  Config
+	http    http.Client
+	tickets chan struct{} // one for each request under way
 
 	requests, retries, bytes atomic.Int64
 
@@ -83,10 +85,10 @@ func New(c Config) *Client {
 	if c.Ahead == 0 {
 		c.Ahead = 64 << 20
 	}
-	return &Client{config: c, http: http.Client{Transport: c.Transport}, slots: make(chan struct{}, inFlight), objects: map[string]*Object{}}
+	return &Client{config: c, http: http.Client{Transport: c.Transport}, tickets: make(chan struct{}, inFlight), objects: map[string]*Object{}}
 }
 
-// Close ends what is kept open.
+// Close ends the use of all objects, and closes idle connections.
 func (c *Client) Close() {
 	c.mu.Lock()
 	all := slices.Collect(maps.Values(c.objects))
@@ -100,7 +102,7 @@ func (c *Client) Close() {
 // Stats is how many requests were made, how many of them again, and the bytes of their bodies.
 type Stats struct{ Requests, Retries, Bytes int64 }
 
-// Stats tells what was done so far.
+// Stats returns the counts so far.
 func (c *Client) Stats() Stats {
 	return Stats{c.requests.Load(), c.retries.Load(), c.bytes.Load()}
 }
@@ -227,8 +229,8 @@ func bare(err error) error {
 	return err
 }
 
-// answer is a response whose body is watched: who reads it waits no longer than the stall time for
-// the next byte.
+// answer is a response whose body is watched: a reader waits for the next byte no longer than the
+// stall time.
 type answer struct {
 	*http.Response
 	cancel context.CancelCauseFunc
@@ -255,7 +257,7 @@ func (c *Client) get(ctx context.Context, at, ranges string, version *version) (
 	return c.do(request, at, cancel)
 }
 
-// do makes one request, for what is at a path; cancel ends it.
+// do makes one request for a path; cancel ends it.
 func (c *Client) do(request *http.Request, at string, cancel context.CancelCauseFunc) (a *answer, err error) {
 	a = &answer{cancel: cancel, client: c}
 	a.timer = time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })

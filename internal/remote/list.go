@@ -23,9 +23,9 @@ import (
 //	    ── folders ──▶ year=2019/ year=2020/ … year=2024/, of which year=2024/ is wanted
 //	t/year=2024/  ── flat ──▶ all of it
 //
-// How many pages the flat listing would go on for is told by how many folders its pages had so far:
-// it goes on where that is less than one for each wanted folder. Where folders have few keys the
-// question for them costs as much as the keys, and is not put.
+// The number of pages that the flat listing has yet to read is estimated from the number of folders
+// on its pages so far: it goes on where that is less than one page for each wanted folder. Where
+// folders have few keys, listing the folders costs as much as listing the keys, and is not done.
 
 // Folders rules out folders while a bucket is listed. Paths are whole ones, with scheme and bucket.
 type Folders interface {
@@ -70,14 +70,15 @@ func (c *Client) List(ctx context.Context, at string, wanted func(key string) bo
 		return nil, err
 	}
 	slices.Sort(l.found)
-	return slices.Compact(l.found), nil // of a folder that was left in the middle some keys were taken before
+	// of a folder that was left in the middle some keys were taken before
+	return slices.Compact(l.found), nil
 }
 
 // lister is a listing under way.
 type lister struct {
 	c       *Client
 	p       *place
-	at      string // what is listed, as it was named
+	at      string // the listed path, as it was named
 	start   string // of paths, in front of keys
 	folders Folders
 	wanted  func(key string) bool
@@ -100,7 +101,7 @@ func leadingParts(pattern string) (lead []string) {
 	return lead
 }
 
-// leads reports whether a pattern may match what is below a folder.
+// leads reports whether a pattern may match files below a folder.
 func (l *lister) leads(folder string) bool {
 	for i, name := range strings.Split(strings.TrimSuffix(folder, "/"), "/") {
 		if i < len(l.parts) && !doublestar.MatchUnvalidated(l.parts[i], name) {
@@ -110,8 +111,8 @@ func (l *lister) leads(folder string) bool {
 	return true
 }
 
-// take keeps the wanted keys of a page.
-func (l *lister) take(page *listing) {
+// addKeys adds the wanted keys of a page.
+func (l *lister) addKeys(page *listing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range page.Contents {
@@ -131,7 +132,7 @@ func (l *lister) below(ctx context.Context, prefix string) error {
 		if err != nil {
 			return err
 		}
-		l.take(page)
+		l.addKeys(page)
 		if !page.IsTruncated {
 			return nil
 		}
@@ -148,7 +149,7 @@ func (l *lister) below(ctx context.Context, prefix string) error {
 			}
 		}
 		if last != "" && inside.fewer(last, pages, len(touched)) {
-			l.take(inside.between(last))
+			l.addKeys(inside.between(last))
 			return l.all(ctx, inside.wantedFrom(last))
 		}
 		token = page.NextContinuationToken
@@ -209,8 +210,8 @@ func (l *lister) inside(ctx context.Context, prefix string) (*folders, error) {
 // least that this takes.
 const deepPages = 3
 
-// fewer reports whether the folders that are wanted take fewer requests than the pages that are
-// left, where so many pages have reached into the folder last, and touched so many.
+// fewer reports whether listing the wanted folders one by one takes fewer requests than the pages
+// that are left. It estimates these by the number of folders that the pages so far have touched.
 func (f *folders) fewer(last string, pages, touched int) bool {
 	if f == nil {
 		return false
@@ -270,7 +271,7 @@ func (l *lister) enter(all []string) []bool {
 	return enter
 }
 
-// all lists what is below several folders, some at a time.
+// all lists the files below several folders, some folders at a time.
 func (l *lister) all(ctx context.Context, folders []string) error {
 	errs := make([]error, len(folders))
 	next := make(chan int)
@@ -351,7 +352,7 @@ func (l *lister) page(ctx context.Context, prefix, delimiter, token string) (pag
 	return page, err
 }
 
-// sound reports whether a page is one of what was asked for.
+// sound reports whether a page is of the requested folder.
 func (p *listing) sound(prefix, delimiter, token string) bool {
 	for _, o := range p.Contents {
 		if !strings.HasPrefix(o.Key, prefix) {

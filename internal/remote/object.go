@@ -21,9 +21,9 @@ type Object struct {
 
 	mu    sync.Mutex
 	ctx   context.Context // of the run that reads it
-	from  budget.Lender   // nil: nobody reads it
+	from  budget.Lender   // nil: it is not read
 	tail  []byte          // the end; nil: it was let go of
-	parts map[int]*wanted // what was wanted, by the caller's number
+	parts map[int]*wanted // the wanted ranges, by the caller's number
 }
 
 // version is what tells that an object is still the same.
@@ -99,7 +99,7 @@ func (o *Object) use(ctx context.Context, from budget.Lender) {
 	}
 }
 
-// Rest ends a use: what was wanted is forgotten and its memory given back.
+// Rest ends a use: all wanted ranges are forgotten and their memory is released.
 func (o *Object) Rest() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -124,8 +124,8 @@ func (o *Object) read(ctx context.Context, p []byte, off int64) error {
 
 func (o *Object) readOnce(ctx context.Context, p []byte, off int64) (int, error) {
 	select {
-	case o.client.slots <- struct{}{}:
-		defer func() { <-o.client.slots }()
+	case o.client.tickets <- struct{}{}:
+		defer func() { <-o.client.tickets }()
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
@@ -170,7 +170,7 @@ func (o *Object) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// readSome reads from the tail, from what was wanted, or from the server.
+// readSome reads from the tail, from a wanted range, or from the server.
 func (o *Object) readSome(p []byte, off int64) (int, error) {
 	o.mu.Lock()
 	if at := off - (o.size - int64(len(o.tail))); at >= 0 && len(o.tail) > 0 {

@@ -12,7 +12,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// Store is where the buckets of a scheme are, and who asks for them.
+// Store is where the buckets of a scheme are, and the credentials to read them.
 type Store struct {
 	Endpoint                           string // a URL; "": that of Amazon in the region
 	Region                             string // "": us-east-1

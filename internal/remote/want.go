@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// wanted is ranges that are read soon, by some of the workers.
+// wanted is the ranges of a part, which workers read soon.
 type wanted struct {
 	extents []*extent // in their order, apart from each other
 	holders int
@@ -25,9 +25,10 @@ type extent struct {
 	err       error
 }
 
-// Want says that ranges, each an offset and a size, are read next, as part of a number that is the
-// caller's. hold has the part kept until as many calls of Done; without, it is a hint, which may be
-// held later. Of what is lazy an extent is asked for when a read falls into it.
+// Want says that the caller reads some ranges next, each an offset and a size. They belong to the
+// part with a number that the caller chooses. Each call with hold keeps the part until a call of
+// Done; a call without hold is a hint, and a later call may hold the part. The first extents are
+// requested at once; with lazy each is requested when a read falls into it.
 func (o *Object) Want(part int, ranges [][2]int64, hold, lazy bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +54,7 @@ func (o *Object) Want(part int, ranges [][2]int64, hold, lazy bool) {
 	}
 }
 
-// beforeTail is ranges without what is in the tail, which is there already. o.mu is held.
+// beforeTail cuts off the ranges what lies in the tail, which is in memory already. o.mu is held.
 func (o *Object) beforeTail(ranges [][2]int64) (before [][2]int64) {
 	end := o.size - int64(len(o.tail))
 	for _, r := range ranges {
@@ -118,8 +119,8 @@ func (o *Object) extentAt(off int64) *extent {
 	return nil
 }
 
-// begin asks for an extent if there is memory for it; ahead: before it is read, and only if not too
-// much was asked for so. o.mu is held.
+// begin requests an extent if there is memory for it. With ahead nobody reads it yet: then it is
+// requested only if the extents requested ahead stay within Config.Ahead. o.mu is held.
 func (o *Object) begin(e *extent, ahead bool) bool {
 	c := o.client
 	c.mu.Lock()

@@ -26,8 +26,8 @@ import (
 // Hard links to an old output keep the old content. Pipes, terminals and
 // devices have no hidden file: they get the bytes as they come.
 //
-// A process that is killed leaves its hidden file. Whoever next writes the
-// same output removes it: see sweep.
+// A process that is killed leaves its hidden file. The next process that
+// writes the same output removes it: see sweep.
 //
 // google/renameio does the same in fewer lines, but leaves out the sync of
 // the folder, keeps no hidden mode, writes over the file behind a read-only
@@ -195,7 +195,7 @@ func syncFolder(fsys fileSystem, name string) error {
 const (
 	growing int32 = iota
 	ended         // by Commit or Abort
-	givenUp       // by another goroutine; whoever writes does so in vain
+	givenUp       // by another goroutine; what is still written is lost
 )
 
 // enter ends the output, unless that was done.
@@ -232,8 +232,8 @@ func (f *File) Abort() {
 	}
 }
 
-// Fd is the descriptor of what is written to, for asking what it is; false if
-// there is none. The hidden file of a regular output has one too.
+// Fd is the file descriptor of the output, for asking of what kind it is; false
+// if there is none. The hidden file of a regular output has one too.
 func (f *File) Fd() (fd uintptr, ok bool) {
 	described, ok := f.out.(interface{ Fd() uintptr })
 	if !ok {

@@ -159,7 +159,8 @@ func TestFileFailures(t *testing.T) {
 					break
 				}
 				name := fmt.Sprintf("call %d (%s) forever=%t old=%q", n, fsys.failed[0], forever, old)
-				if err == nil && fsys.failed[0] == "stat" { // whether the hidden file is still there: another was made
+				// whether the hidden file is still there: another was made
+				if err == nil && fsys.failed[0] == "stat" {
 					expectOnly(t, dir, "out.csv", newContent)
 					continue
 				}

@@ -22,10 +22,11 @@ const maxBoundBytes = 64
 // NaN out of them, and then a reader to which NaN is the greatest number skips
 // it. Float16 has none either: no reader uses them.
 type bounds struct {
-	typ                column.Type
-	some               bool
-	nan                bool
-	minInt, maxInt     int64 // of uint64: with the highest bit flipped, which makes signed order right
+	typ  column.Type
+	some bool
+	nan  bool
+	// of uint64: with the highest bit flipped, which makes signed order right
+	minInt, maxInt     int64
 	minFloat, maxFloat float64
 	minWide, maxWide   decimal256.Num
 	minText, maxText   []byte
@@ -40,7 +41,8 @@ func (b *bounds) reset() {
 // add takes the rows from..to of v into account.
 func (b *bounds) add(v *column.Vector, from, to int) {
 	switch {
-	case b.typ.Kind == column.Null || b.typ.Kind == column.Float16 || b.typ.Kind == column.Interval: // these have no order
+	case b.typ.Kind == column.Null || b.typ.Kind == column.Float16 || b.typ.Kind == column.Interval:
+		// These have no order.
 	case b.typ.Rep() == column.RepInt64:
 		b.addInts(v, from, to)
 	case b.typ.Rep() == column.RepFloat64:
@@ -111,7 +113,8 @@ func (b *bounds) addTexts(v *column.Vector, from, to int) {
 			continue
 		}
 		x := v.Bytes(i)
-		x = x[:min(len(x), maxBoundBytes+1)] // of those that begin alike none is put into statistics, whichever it is
+		// of those that begin alike none is put into statistics, whichever it is
+		x = x[:min(len(x), maxBoundBytes+1)]
 		if !b.some || bytes.Compare(x, b.minText) < 0 {
 			b.minText = append(b.minText[:0], x...)
 		}

@@ -20,8 +20,8 @@ const (
 )
 
 // parquetColumn builds the chunk of one column in one row group: values
-// gather in an open page, which when full is compressed and put behind the
-// finished pages. What is a row here is a slot in a column of elements.
+// are collected in an open page; a full page is compressed and appended to the
+// finished pages. In a column of elements a slot takes the part of a row.
 type parquetColumn struct {
 	field   column.Field
 	path    []string // in the schema
@@ -87,7 +87,7 @@ func (c *parquetColumn) add(v *column.Vector, from, to int) error {
 		}
 		c.page.add(v, from, next)
 		c.addNulls(v, from, next)
-		c.nest.take(next - from)
+		c.nest.moveToPage(next - from)
 		c.rows += next - from
 		from = next
 		dictFull := c.dict != nil && !c.dict.closed && c.dict.isFull()

@@ -81,8 +81,8 @@ type fileIndex struct {
 	values, places []byte
 }
 
-// indexShare: the index of a file may take one of so many parts of a row group. A file with more
-// pages has none.
+// indexShare is the divisor of a row group's memory that gives the most memory for the index of a
+// file. A file with more pages has no index.
 const indexShare = 8
 
 // indexGroup keeps the indexes of a row group. Chunks get their places as if the index lay at the

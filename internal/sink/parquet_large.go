@@ -17,7 +17,7 @@ import (
 // and is compressed twice: to know the page's size, which stands before it, and to write it. So
 // no copy is made.
 
-// largeShare: a row of more than one of so many parts of a row group is large. The buffers that a
+// largeShare is the divisor of a row group's size beyond which a row is large. The buffers that a
 // smaller row goes through hold it up to nine times, and a row group is a third of the memory.
 const largeShare = 4
 
@@ -141,7 +141,7 @@ func (w *parquetWriter) writePages(c *parquetColumn) error {
 
 // writeValue writes a page of one value. The open page is empty.
 func (w *parquetWriter) writeValue(c *parquetColumn, value []byte) error {
-	c.nest.take(1)
+	c.nest.moveToPage(1)
 	c.rows = 1
 	if err := c.beginBody(); err != nil {
 		return err

@@ -219,8 +219,8 @@ func (l *levels) size() int {
 	return len(l.repetition) + len(l.definition)
 }
 
-// take moves the levels of the next n slots to the page.
-func (l *levels) take(n int) {
+// moveToPage moves the levels of the next n slots to the page.
+func (l *levels) moveToPage(n int) {
 	if l == nil {
 		return
 	}

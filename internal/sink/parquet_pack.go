@@ -116,7 +116,8 @@ func (w *snappyPacker) Close() error {
 // newLiterals begins an LZ4 block that is one run of literals. The library compresses whole
 // blocks only, and a match between two parts compressed independently cannot be expressed.
 func newLiterals(out io.Writer, size int) (io.WriteCloser, error) {
-	const most = 15 // of the length in the token; further bytes of 255 add to it, and a last one of less
+	// of the length in the token; further bytes of 255 add to it, and a last one of less
+	const most = 15
 	head := []byte{byte(min(size, most)) << 4}
 	for left := size - most; left >= 0; left -= 255 {
 		if head = append(head, byte(min(left, 255))); len(head) == pieceBytes {

@@ -61,8 +61,8 @@ func putWide(b []byte, x decimal256.Num) {
 	}
 }
 
-// encodeIntervals writes months, days and milliseconds, of which the format has as many as 32 bits
-// hold and none that are negative; what is finer is cut off.
+// encodeIntervals writes months, days and milliseconds. The format has 32 bits without sign for
+// each; fractions of milliseconds are cut off.
 func encodeIntervals(dst []byte, v *column.Vector, from, to int) ([]byte, int, error) {
 	for i := from; i < to; i++ {
 		if v.IsNull(i) {

@@ -20,7 +20,7 @@ const (
 	pagePart = 24
 )
 
-// newParquetRoom divides the memory of the options among so many columns.
+// newParquetRoom divides the memory of the options among the columns.
 func newParquetRoom(o Options, columns int) *parquetRoom {
 	r := &parquetRoom{group: usualGroup, page: usualPage}
 	if o.Memory > 0 {

@@ -266,7 +266,8 @@ func TestParquetSorted(t *testing.T) {
 		{name: "b", typ: column.Type{Kind: column.Int64}, values: []column.Value{integer(1)}},
 		{name: "b", typ: column.Type{Kind: column.Int64}, values: []column.Value{integer(1)}},
 	}
-	a := format.SortingColumn{ColumnIdx: 3, Descending: true, NullsFirst: true} // behind two leaves of a map, and one of a list
+	// behind two leaves of a map, and one of a list
+	a := format.SortingColumn{ColumnIdx: 3, Descending: true, NullsFirst: true}
 	for _, c := range []struct {
 		by   []SortColumn
 		want []format.SortingColumn

@@ -15,7 +15,8 @@ type parquetStorage struct {
 	logical   format.LogicalTypeValue
 	converted deprecated.ConvertedType // for readers that know no logical types
 	old       bool                     // converted is set
-	factor    int64                    // multiplies the value: seconds, which Parquet lacks, become milliseconds
+	// multiplies the value: seconds, which Parquet lacks, become milliseconds
+	factor int64
 }
 
 func storageOf(t column.Type) parquetStorage {

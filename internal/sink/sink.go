@@ -14,7 +14,7 @@
 // Many files in folders: partitioned.go cuts a document, tree.go makes its files appear together.
 //
 // It knows nothing of flags or queries. The trap: Close ends the document but
-// neither closes nor commits what is below it; a File that is not committed
+// neither closes nor commits the writer below it; a File that is not committed
 // never appears.
 package sink
 

@@ -47,8 +47,8 @@ type tableWriter struct {
 	cell  []byte
 }
 
-// A table takes one of so many parts of the memory, since it is held some times while it is
-// drawn, and a cell one of so many parts of that: the first row is always shown.
+// tableShare is the divisor of the memory that gives the most for a table, which is held several
+// times while it is drawn. A cell has a part of that, so that the first row is always shown.
 const (
 	tableShare      = 8
 	usualTableBytes = 64 << 20

@@ -15,12 +15,13 @@ import (
 type textForm uint8
 
 const (
-	number   textForm = iota // a JSON number, and never in need of quotes
-	float                    // the same, unless it is NaN or infinite
-	boolean                  // a JSON literal
-	plain                    // a JSON string, but made of characters that need no escape: dates, UUIDs
-	freeText                 // any characters
-	nested                   // a list or map: any characters, a JSON array or object
+	number  textForm = iota // a JSON number, and never in need of quotes
+	float                   // the same, unless it is NaN or infinite
+	boolean                 // a JSON literal
+	// a JSON string, but made of characters that need no escape: dates, UUIDs
+	plain
+	freeText // any characters
+	nested   // a list or map: any characters, a JSON array or object
 )
 
 // appender appends the text of row i of v. It is not called for NULL.

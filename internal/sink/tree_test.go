@@ -79,7 +79,8 @@ func TestTreeFailures(t *testing.T) {
 					expectTree(t, dir, true, false)
 					break
 				}
-				if op := fsys.failed[0]; err == nil && (op == "stat" || op == "close") { // of the hidden folder: another was made, or nothing written
+				// of the hidden folder: another was made, or nothing written
+				if op := fsys.failed[0]; err == nil && (op == "stat" || op == "close") {
 					expectTree(t, dir, true, false)
 					continue
 				}
@@ -87,7 +88,8 @@ func TestTreeFailures(t *testing.T) {
 				if !errors.As(err, &e) || !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("call %d (%s): error: %v", n, fsys.failed[0], err)
 				}
-				whole := e != nil && e.Op == "sync the folder above" // in place, but not sure to last
+				// in place, but not sure to last
+				whole := e != nil && e.Op == "sync the folder above"
 				expectTree(t, dir, whole, empty && e != nil && e.Op != "rename to")
 			}
 		}

@@ -15,8 +15,10 @@ import (
 // The kinds of errors, for errors.Is. One of no kind is a failure while
 // running: an I/O error, a damaged block.
 var (
-	ErrUsage           = errors.New("temp folder not usable") // the user named a folder that no file may be put in
-	ErrExhausted error = budget.Disk                          // limit (a budget.Error), disk, quota, permission or descriptors
+	// the user named a folder that no file may be put in
+	ErrUsage = errors.New("temp folder not usable")
+	// limit (a budget.Error), disk, quota, permission or descriptors
+	ErrExhausted error = budget.Disk
 )
 
 // FolderError is a folder that spill files must not or cannot be put in, by

@@ -104,7 +104,7 @@ func checkShape(n, rows, stride int) error {
 // write seals b, whose payload is there, and puts it behind the other blocks.
 func (f *File) write(b []byte, h *header) (Extent, error) {
 	n := int64(h.stored)
-	off, err := f.take(n)
+	off, err := f.allocate(n)
 	if err != nil {
 		return Extent{}, err
 	}
@@ -130,8 +130,8 @@ func (f *File) write(b []byte, h *header) (Extent, error) {
 	return Extent{Off: off, Stored: h.stored, Raw: h.raw}, nil
 }
 
-// take counts n bytes for a block and says where it goes.
-func (f *File) take(n int64) (int64, error) {
+// allocate draws n bytes of disk for a block and returns its offset.
+func (f *File) allocate(n int64) (int64, error) {
 	err := f.space.disk.Draw(n)
 	if err != nil && f.space.reclaim() {
 		err = f.space.disk.Draw(n)
@@ -145,7 +145,7 @@ func (f *File) take(n int64) (int64, error) {
 	return f.end, nil
 }
 
-// giveBack undoes take.
+// giveBack undoes allocate.
 func (f *File) giveBack(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

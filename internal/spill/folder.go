@@ -170,7 +170,8 @@ func (p *private) remove() error {
 	if err == nil {
 		err = p.parent.Remove(p.name)
 	}
-	swept := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) // which is "not empty", too
+	// which is "not empty", too
+	swept := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)
 	if closeErr := p.closeFiles(); err == nil || swept {
 		return closeErr
 	}

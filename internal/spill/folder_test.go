@@ -133,7 +133,8 @@ func TestSweep(t *testing.T) {
 	dead := mkdir(t, filepath.Join(dir, deadName), 0o700)
 	touch(t, filepath.Join(dead, lockName))
 	touch(t, filepath.Join(dead, fileName(3)))
-	mkdir(t, filepath.Join(dir, prefix+strings.Repeat("1b", 16)), 0o700) // died before it made its lock file
+	// died before it made its lock file
+	mkdir(t, filepath.Join(dir, prefix+strings.Repeat("1b", 16)), 0o700)
 	strange := mkdir(t, filepath.Join(dir, prefix+strings.Repeat("2c", 16)), 0o700)
 	touch(t, filepath.Join(strange, "letters.txt"))
 	for _, name := range []string{"gagg-notes", "gagg-" + strings.Repeat("0", 30), "other", "gagg-" + strings.Repeat("x", 32)} {

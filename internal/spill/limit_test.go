@@ -60,7 +60,8 @@ func TestFreeMakesRoom(t *testing.T) {
 	}
 	full := s.Used()
 	f.Free(extents[1])
-	if runtime.GOOS == "linux" { // and a file system that can punch holes, as those of Linux for temporary files do
+	// and a file system that can punch holes, as those of Linux for temporary files do
+	if runtime.GOOS == "linux" {
 		if _, err := f.Append(behind("hex", 300_000), 0, 0); err != nil {
 			t.Fatal(err)
 		}

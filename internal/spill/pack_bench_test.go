@@ -32,7 +32,7 @@ func rowsOf(shape string, n int) (block []byte, stride int) {
 	for range n {
 		hash := 0x2a5<<54 | r.Uint64()>>10
 		switch shape {
-		case "mixed": // two ids in a word, a string, an integer, a count, a sum with compensation, padding
+		case "mixed": // two ids, a string, an integer, a count, a compensated sum, padding
 			lo, hi := text(fmt.Sprintf("id%010d", r.IntN(1e7)))
 			ids := uint64(r.IntN(100)) | uint64(r.IntN(100))<<32
 			sum := math.Float64bits(r.Float64() * 100)

@@ -12,10 +12,11 @@ import (
 
 // Config says where spill files go and how much there may be of them.
 type Config struct {
-	Dir   string         // an existing folder; "": DefaultDir
-	Limit int64          // bytes on disk; 0: as many as there are
-	Disk  *budget.Budget // that bytes on disk are drawn from, which several spaces share; nil: one of Limit
-	FS    FS             // nil: the system's
+	Dir   string // an existing folder; "": DefaultDir
+	Limit int64  // bytes on disk; 0: as many as there are
+	// that bytes on disk are drawn from, which several spaces share; nil: one of Limit
+	Disk *budget.Budget
+	FS   FS // nil: the system's
 
 	// Listed is told how much memory lists of blocks take, the caller's own extents included: as
 	// they grow, and, by negative numbers, when blocks are forgotten. nil: nobody wants to know.

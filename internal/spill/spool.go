@@ -36,7 +36,7 @@ func (f *File) appendPlain(b []byte) error {
 		return ErrClosed
 	}
 	n := int64(len(b))
-	off, err := f.take(n)
+	off, err := f.allocate(n)
 	if err != nil {
 		return err
 	}

@@ -41,9 +41,9 @@ func newChainRig(tb testing.TB, d ondevice.Rows, n, pageRows int, pages uint32) 
 	return r
 }
 
-// take checks the chains of n partitions from first on, frees them, and returns
+// drain checks the chains of n partitions from first on, frees them, and returns
 // the rows that were in them.
-func (r *chainRig) take(first, n int) []uint64 {
+func (r *chainRig) drain(first, n int) []uint64 {
 	r.TB.Helper()
 	sizes, err := r.chains.Sizes()
 	r.Do(err)
@@ -104,7 +104,7 @@ func TestChains(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newChainRig(t, d, n, 100, 0)
 			r.append(r.write(words), n)
-			sameRows(t, r.take(0, d.Partitions()), words, d.Stride)
+			sameRows(t, r.drain(0, d.Partitions()), words, d.Stride)
 			if used := r.used(); used != 0 {
 				t.Errorf("%d pages are in use", used)
 			}
@@ -125,9 +125,9 @@ func TestChainsGrow(t *testing.T) {
 			for call := range calls {
 				r.append(src.Slice(cuda.Size(call*n*32), cuda.Size((call+1)*n*32)), n)
 				first := 4 * call
-				got = append(got, r.take(first, 4)...) // partitions that later calls begin anew
+				got = append(got, r.drain(first, 4)...) // partitions that later calls begin anew
 			}
-			got = append(got, r.take(0, d.Partitions())...)
+			got = append(got, r.drain(0, d.Partitions())...)
 			sameRows(t, got, words, d.Stride)
 		})
 	}
@@ -170,7 +170,7 @@ func (r *chainRig) runOut(n int, word wordOf) {
 		if (left > 0) != errors.Is(err, kernels.StatusOutOfPages) {
 			r.TB.Fatalf("%d rows are left: %v", left, err)
 		}
-		taken := r.take(0, r.d.Partitions())
+		taken := r.drain(0, r.d.Partitions())
 		got = append(got, taken...)
 		if len(got)/r.d.Stride != n-left {
 			r.TB.Fatalf("%d rows are placed and %d left of %d", len(got)/r.d.Stride, left, n)
@@ -205,7 +205,7 @@ func TestChainsStayOut(t *testing.T) {
 		}
 		left = again
 	}
-	if got := r.take(0, 4); len(got)/d.Stride != n-left {
+	if got := r.drain(0, 4); len(got)/d.Stride != n-left {
 		t.Errorf("%d rows are placed and %d left of %d", len(got)/d.Stride, left, n)
 	}
 }

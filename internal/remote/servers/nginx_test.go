@@ -161,7 +161,8 @@ func TestNginx(t *testing.T) {
 	total += replaced.n.Load()
 	n.stop()
 	log, err := os.ReadFile(filepath.Join(n.dir, "access.log"))
-	if lines := int64(strings.Count(string(log), "\n")); err != nil || lines > total || lines < total-2 { // one whose run has failed may not have come so far
+	// one whose run has failed may not have come so far
+	if lines := int64(strings.Count(string(log), "\n")); err != nil || lines > total || lines < total-2 {
 		t.Errorf("the server counts %d requests of %d; %v", lines, total, err)
 	}
 }

@@ -9,20 +9,19 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file is how most groups are left out before any is merged, where those with the greatest
-// counts alone are wanted and all groups lie in tables that have grown to the end of the input.
-// Then a key is once in a table at most, and what it counts is the sum of as many counts as there
-// are tables.
+// This file leaves out most groups before any is merged, where only those with the greatest counts
+// are wanted and all groups lie in tables that have grown to the end of the input. Then a key is in
+// each table once at most, and the count of its group is the sum of its counts in all tables.
 //
-//	the greatest counts of each table ──look-ups──▶ their sums ──▶ the bound: so many groups count as much
+//	the greatest counts of each table ──look-ups──▶ their sums ──▶ the bound: N groups count as much
 //	the bound / tables                ──▶ candidates: a group that counts as much has a row that counts this, in one table at least
 //	candidates ──look-ups──▶ their rows, in all tables. The others leave
 //
 // TOP-KEPT: a group that counts as much as the last one wanted stays, with all its rows.
 
-// Top says that of all groups only those with the greatest counts are wanted, and those that count
+// TopN says that of all groups only the N with the greatest counts are wanted, and those that count
 // as much as the last of them.
-type Top struct {
+type TopN struct {
 	Groups int
 	Word   int // of a row, where its count is: (row[Word] >> Shift) & Mask
 	Shift  uint8
@@ -30,16 +29,15 @@ type Top struct {
 }
 
 const (
-	// MostTop is of how many groups the greatest counts are looked for at most: their counts are 8
-	// KiB, which stay in a core's first cache.
-	MostTop = 1 << 10
-	// topShare: the candidates are looked up in each table, so they are to be one in so many of the
-	// groups at most: looking them up costs up to a sixteenth of merging all.
+	// MostTopN is the greatest N: as many counts are 8 KiB, which stay in a core's first cache.
+	MostTopN = 1 << 10
+	// topShare is of how many groups at most one is a candidate. Candidates are looked up in each
+	// table, which costs up to a sixteenth of merging all groups.
 	topShare = 16
 )
 
 // count is what a row counts.
-func (t *Top) count(row []uint64) uint64 { return row[t.Word] >> (t.Shift & 63) & t.Mask }
+func (t *TopN) count(row []uint64) uint64 { return row[t.Word] >> (t.Shift & 63) & t.Mask }
 
 // placed is where a group is.
 type placed struct {
@@ -48,12 +46,13 @@ type placed struct {
 	count  uint64
 }
 
-// leaveTop has the groups leave the tables that are not among those wanted, if there are many.
-func (r *Run) leaveTop(workers []*Worker, groups int) error {
-	if r.cfg.Top == nil || groups <= smallResult || r.accelerator != nil || len(r.back) > 0 {
+// dropBelowTopN has the groups leave the tables that are not among the first N, if there are many
+// groups.
+func (r *Run) dropBelowTopN(workers []*Worker, groups int) error {
+	if r.cfg.TopN == nil || groups <= smallResult || r.accelerator != nil || len(r.back) > 0 {
 		return nil
 	}
-	t := topper{Top: r.cfg.Top, run: r}
+	t := topNFinder{TopN: r.cfg.TopN, run: r}
 	for _, w := range workers {
 		if w.phase == phaseTable && w.table.n == 0 && w.store.buckets == nil {
 			continue
@@ -74,15 +73,15 @@ func (r *Run) leaveTop(workers []*Worker, groups int) error {
 	return t.each(func(i int) error { t.keep(i, candidates); return nil })
 }
 
-// topper looks for the greatest counts.
-type topper struct {
-	*Top
+// topNFinder looks for the greatest counts.
+type topNFinder struct {
+	*TopN
 	run     *Run
 	workers []*Worker // whose tables have groups
 }
 
 // each calls f for each worker, at once.
-func (t *topper) each(f func(i int) error) error {
+func (t *topNFinder) each(f func(i int) error) error {
 	errs := make([]error, len(t.workers))
 	each(len(errs), func(i int) {
 		defer invariant.Recovered(&errs[i])
@@ -92,7 +91,7 @@ func (t *topper) each(f func(i int) error) error {
 }
 
 // tables is in how many tables a key may be.
-func (t *topper) tables() uint64 {
+func (t *topNFinder) tables() uint64 {
 	if t.run.joined {
 		return 1
 	}
@@ -100,7 +99,7 @@ func (t *topper) tables() uint64 {
 }
 
 // least is what a group that is wanted counts in one table at least; 0: not known.
-func (t *topper) least() (uint64, error) {
+func (t *topNFinder) least() (uint64, error) {
 	greatest := make([][]placed, len(t.workers))
 	err := t.each(func(i int) error { greatest[i] = t.greatest(i); return nil })
 	if err != nil {
@@ -123,7 +122,7 @@ func (t *topper) least() (uint64, error) {
 }
 
 // greatest is the groups of a worker's table with the greatest counts, as many as are wanted.
-func (t *topper) greatest(worker int) (heap []placed) {
+func (t *topNFinder) greatest(worker int) (heap []placed) {
 	tab := t.workers[worker].table
 	stride := tab.rows.Stride
 	for g, rows := uint32(0), tab.rows.Rows; len(rows) > 0; g, rows = g+1, rows[stride:] {
@@ -156,7 +155,7 @@ func (t *topper) greatest(worker int) (heap []placed) {
 }
 
 // sum is what a group counts in all tables, and where it is in the first of them.
-func (t *topper) sum(p placed) (first placed, sum uint64) {
+func (t *topNFinder) sum(p placed) (first placed, sum uint64) {
 	first, sum = placed{worker: p.worker, group: p.group}, p.count
 	if t.tables() == 1 {
 		return first, sum
@@ -177,13 +176,13 @@ func (t *topper) sum(p placed) (first placed, sum uint64) {
 }
 
 // row is the row of a group.
-func (t *topper) row(p placed) []uint64 {
+func (t *topNFinder) row(p placed) []uint64 {
 	rows := &t.workers[p.worker].table.rows
 	return rows.Rows[int(p.group)*rows.Stride : int(p.group+1)*rows.Stride]
 }
 
 // candidates is the groups that count so much in a table; few: they are as many as most at most.
-func (t *topper) candidates(least uint64, most int) (all []placed, few bool, err error) {
+func (t *topNFinder) candidates(least uint64, most int) (all []placed, few bool, err error) {
 	lists := make([][]placed, len(t.workers))
 	var n atomic.Int64
 	err = t.each(func(i int) error {
@@ -203,7 +202,7 @@ func (t *topper) candidates(least uint64, most int) (all []placed, few bool, err
 
 // keep has all groups leave a worker's table but candidates. Their hashes are shown to the sketch
 // before, as those of all groups are.
-func (t *topper) keep(worker int, candidates []placed) {
+func (t *topNFinder) keep(worker int, candidates []placed) {
 	w := t.workers[worker]
 	tab := w.table
 	w.note(tab.rows.Rows)

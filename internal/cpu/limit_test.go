@@ -27,8 +27,8 @@ func TestFirst(t *testing.T) {
 		if bare {
 			l.OmitHash()
 		}
-		cfg := configIn(l, 0, feedback.DefaultTileConfig, noLimit)
-		cfg.First = first
+		cfg := configIn(l, 0, feedback.DefaultTableConfig, noLimit)
+		cfg.Limit = first
 		g, err := cfg.group(t.Context(), Input{
 			Units: len(in), Reader: func() Reader { return &batchReader{all: in} },
 			Pipeline: func() Pipeline {
@@ -57,7 +57,7 @@ func TestFirst(t *testing.T) {
 	}
 	for _, bare := range []bool{false, true} {
 		all, some := hashes(bare, 0), hashes(bare, wanted)
-		if len(all) != rows/2 || len(some) > 4*firstLeast*3 || len(some) < wanted || !slices.Equal(some[:wanted], all[:wanted]) {
+		if len(all) != rows/2 || len(some) > 4*limitLeast*3 || len(some) < wanted || !slices.Equal(some[:wanted], all[:wanted]) {
 			t.Errorf("bare: %t: %d groups of %d", bare, len(some), len(all))
 		}
 	}

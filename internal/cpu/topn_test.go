@@ -59,7 +59,7 @@ func TestTop(t *testing.T) {
 						if !ok || !cfg.States.CountsRows(0) {
 							t.Fatal("counts are in no word")
 						}
-						cfg.Top = &Top{Groups: groups, Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+						cfg.TopN = &TopN{Groups: groups, Word: word.Word, Shift: word.Shift, Mask: word.Mask}
 						got, _, err := r.run(t, cfg, threads)
 						if err != nil {
 							t.Fatal(err)
@@ -103,7 +103,7 @@ func TestTopOfPairs(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		cfg := r.config(1<<30, keepsTable, noLimit)
 		word, _ := cfg.States.ResultWord(0)
-		cfg.Top = &Top{Groups: 1, Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+		cfg.TopN = &TopN{Groups: 1, Word: word.Word, Shift: word.Shift, Mask: word.Mask}
 		got, _, err := r.run(t, cfg, threads)
 		if err != nil || len(got) > 100 || got["the greatest of all"][1] != 4000 {
 			t.Errorf("%d threads: %d groups, error %v", threads, len(got), err)

@@ -9,12 +9,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how rows that nobody needs are passed over. A page of nothing but such rows is not
-// loaded; within a page that is, they are passed over when rows behind them are read: without
+// This file skips rows that nobody needs. A page of nothing but such rows is not loaded; within a
+// page that is loaded, they are skipped when rows behind them are read: without
 // decoding them where every value has the same size or its size before it, else by decoding them.
 
-// pass passes over the next n rows of the row group. Errors are *Error.
-func (c *columnReader) pass(n int64) error {
+// skip skips the next n rows of the row group. Errors are *Error.
+func (c *columnReader) skip(n int64) error {
 	for n > 0 {
 		have, err := c.available()
 		if err != nil || have == 0 { // the caller finds out that the column has ended
@@ -32,7 +32,7 @@ func (c *columnReader) pass(n int64) error {
 func (c *columnReader) catchUp() error {
 	for c.behind > 0 {
 		n := min(c.behind, c.shared.batchRows)
-		if err := c.passRows(n); err != nil {
+		if err := c.skipRows(n); err != nil {
 			return err
 		}
 		c.behind -= n
@@ -40,20 +40,20 @@ func (c *columnReader) catchUp() error {
 	return nil
 }
 
-// passRows passes over n rows, of a batch at most.
-func (c *columnReader) passRows(n int) error {
+// skipRows skips n rows, of a batch at most.
+func (c *columnReader) skipRows(n int) error {
 	rows, err := c.levels.read(n)
 	if err != nil || rows.count == 0 {
 		return err
 	}
 	if c.coded {
-		return c.codes.pass(rows.count)
+		return c.codes.skip(rows.count)
 	}
 	switch src := c.decoder.source().(type) {
 	case *plainBlocks:
 		_, err = src.block(rows.count)
 	case *plainSpans:
-		err = src.pass(rows.count)
+		err = src.skip(rows.count)
 	default:
 		var v column.Vector
 		err = c.rowError(c.readFlat(&v, rowSet{count: rows.count}), rows.valid)
@@ -72,8 +72,8 @@ func (d *decoder) source() any {
 	return d.blockSrc
 }
 
-// pass passes over n values.
-func (h *hybrid) pass(n int) error {
+// skip skips n values.
+func (h *hybrid) skip(n int) error {
 	for n > 0 {
 		if h.left == 0 {
 			if err := h.next(); err != nil {
@@ -83,7 +83,7 @@ func (h *hybrid) pass(n int) error {
 		}
 		k := min(n, h.left)
 		if h.packed {
-			h.passPacked(k)
+			h.skipPacked(k)
 		}
 		h.left -= k
 		n -= k
@@ -91,8 +91,8 @@ func (h *hybrid) pass(n int) error {
 	return nil
 }
 
-// passPacked passes over n values, of at most left, of the current bit-packed run.
-func (h *hybrid) passPacked(n int) {
+// skipPacked skips n values, of at most left, of the current bit-packed run.
+func (h *hybrid) skipPacked(n int) {
 	k := min(n, len(h.group)-h.at)
 	h.at += k
 	n -= k
@@ -103,8 +103,8 @@ func (h *hybrid) passPacked(n int) {
 	}
 }
 
-// pass passes over n values.
-func (p *plainSpans) pass(n int) error {
+// skip skips n values.
+func (p *plainSpans) skip(n int) error {
 	data, pos := p.data, p.pos
 	for range n {
 		if len(data)-pos < 4 {
