@@ -27,7 +27,7 @@ type store struct {
 	seeded  bool               // they are placed by the seeded hash (CROWDED)
 }
 
-// whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
+// whole checks ROWS-WHOLE: the buckets hold all rows that were placed.
 // That is counted from what is there, not from what was done, and always: a
 // road that loses rows would give a wrong answer that looks right.
 func (s *store) whole() error {

@@ -104,7 +104,8 @@ func (p *pass) keeps(g *groups.Groups, partitions int, stays bool) (bool, error)
 	return !selected, err
 }
 
-// selectFew gives a writer the groups that are wanted, each of which is whole, if they are few.
+// selectFew gives a writer the groups that are wanted, each of which is whole, if they are few;
+// others may be among them (SELECT-MORE in package plan).
 // What the others stand for is not expected back (DEVICE-WHOLE).
 func (p *pass) selectFew(g *groups.Groups) (done bool, err error) {
 	d := p.devices
