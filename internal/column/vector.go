@@ -111,8 +111,8 @@ type Batch struct {
 	Cols  []Vector
 	First int64 // number of the first row in the input: file order, then row order
 
-	// Sel is the rows that a filter chose, ascending, if the reader has filtered them; nil: all
-	// rows. If it is empty, only the columns of the filter are set.
+	// Sel is the selection vector: the rows that a filter chose, ascending, if the reader has
+	// filtered them; nil: all rows. If it is empty, only the columns of the filter are set.
 	Sel []int32
 
 	// Times is how many rows of the input each row stands for, all alike; 0: one.
