@@ -187,6 +187,8 @@ func TestDeviceComputed(t *testing.T) {
 		{[]string{"s"}, []string{"count(*)", "sum(i * 2)", "median(x)"}, "i between 3 and 400 or x < 0", false},
 		{[]string{"i % 10", "substr(upper(s), 1, 3)"}, []string{"count(*)", "min(x * x) filter (where i > 100)"}, "", false},
 		{[]string{"i + 1"}, []string{"mean(case when x > 0 then i else 0 end)", "min(x, 2)"}, "upper(s) not like 'B%' and i // 3 > 1", false},
+		// exp(avg(ln(length(s) + 1))): the logarithms of entries are summed there
+		{[]string{"i % 10"}, []string{"geomean(length(s) + 1)", "count(*)"}, "", false},
 		{[]string{"i"}, []string{"count(*)"}, "i < 0 and i > 0", true},
 		{[]string{"i"}, []string{"count(*)"}, "s is null", true},
 	} {

@@ -120,7 +120,7 @@ func inShort[N int | int64](few, n N) N {
 	return n
 }
 
-// HASH-ORDER: the output order is the same whatever threads, batches and
+// RESULT-ORDER: the output order is the same whatever threads, batches and
 // partitions.
 func TestSameOrder(t *testing.T) {
 	q := gagg.Query{From: gagg.Files(randomFile(t, inShort(20_000, 60_000))), By: []string{"k", "i"}, Aggs: exprs("count(*)", "min(s)")}

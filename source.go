@@ -73,7 +73,8 @@ func Records(r array.RecordReader) Source { return source{input.Records(r)} }
 // RecordSeq reads the records of an iterator, once, which all have the schema. A record stays the
 // iterator's: it may release it when yield returns, since the run retains what it still needs, and
 // releases that. The iterator runs in a goroutine of its own, one record ahead of the run. yield
-// returns false when no more is wanted. The first error ends the run.
+// returns false when no more is wanted. The first error ends the run. So does a panic of it, or of
+// a file system: the error then has a method Stack() []byte, for errors.As, which says where.
 func RecordSeq(schema *arrow.Schema, records iter.Seq2[arrow.Record, error]) Source {
 	return source{input.RecordSeq(schema, records)}
 }

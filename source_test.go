@@ -22,6 +22,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 var xSchema = arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64}}, nil)
@@ -149,6 +150,33 @@ func TestRecordSourcesRefused(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+}
+
+// Where a caller's source has panicked the error knows: it has a method Stack.
+func TestPanicsOfSourcesHaveAStack(t *testing.T) {
+	for name, from := range map[string]gagg.Source{
+		"an iterator":   gagg.RecordSeq(xSchema, func(func(arrow.Record, error) bool) { panicsHere() }),
+		"a file system": gagg.FS(panicsFS{}, "x.parquet"),
+	} {
+		_, err := answer(t, gagg.Query{From: from, Aggs: exprs("count(*)")}, gagg.Options{})
+		var panicked interface{ Stack() []byte }
+		if !errors.As(err, &panicked) || !strings.Contains(string(panicked.Stack()), "panicsHere") || !strings.Contains(err.Error(), "it panicked: oh") {
+			t.Errorf("%s: %v, want it with its stack", name, err)
+		}
+		var bug *invariant.PanicError
+		if errors.As(err, &bug) {
+			t.Errorf("%s: it counts as a bug in gagg: %v", name, err)
+		}
+	}
+}
+
+func panicsHere() { panic("oh") }
+
+type panicsFS struct{}
+
+func (panicsFS) Open(string) (fs.File, error) {
+	panicsHere()
+	return nil, nil
 }
 
 // stuck is a reader whose ReadAt waits, after some calls, until it is let go.

@@ -95,7 +95,8 @@ func (t *Table) Clear(s *cuda.Stream) error {
 	return t.k.Clear(s, t.view)
 }
 
-// Add combines n rows into the table, one by one.
+// Add combines n rows into the table, one by one. All rows of a key end in one slot, or in the rest
+// (SLOT-ONCE).
 func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
 	return t.AddRest(s, rows, n, t.Rest())
 }

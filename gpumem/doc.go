@@ -33,10 +33,10 @@
 //
 // # Invariants
 //
-// PAGE-ONCE: no page has two owners. PAGE-KEPT: no page is lost. PAGE-TAIL: bits
-// past the last page belong to nobody. PAGE-ENDS: no call goes on for ever.
-// PAGE-ORDER: what an owner did to a page is over when the next one has it.
-// pages.cuh says what each demands of the code.
+// No page has two owners (PAGE-ONCE), and none is lost (PAGE-KEPT). Bits past the
+// last page belong to nobody (PAGE-TAIL). No call goes on for ever (PAGE-ENDS).
+// What an owner did to a page is over when the next one has it (PAGE-ORDER).
+// pages.cuh defines them, by what each demands of the code.
 //
 // # Out of memory
 //

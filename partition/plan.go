@@ -14,7 +14,7 @@ const overfull = 1e-6
 // Level 0 divides all groups; a partition of it that is too large to be
 // merged is divided by level 1, and so on.
 //
-// HASH-BITS, over all levels: each level takes its bits from the top of what
+// HASH-BITS over all levels is that each level takes its bits from the top of what
 // the levels before it left. If level 0 takes 10 bits and level 1 takes 4 for
 // some partition of it, the first are bits 63 to 54 of the hash, the others
 // 53 to 50. So all hashes of a partition agree in the bits that were spent on

@@ -56,7 +56,7 @@ func (p *Pipeline) Slot() (*Slot, error) {
 		return nil, p.stoppedError()
 	}
 	select {
-	case s := <-p.idle:
+	case s := <-p.idle: // BACK-PRESSURE
 		s.taken, s.lent = p.now(), true
 		p.waited(s.index, from, s.taken)
 		return s, nil
@@ -103,7 +103,7 @@ func (p *Pipeline) SubmitPinned(job Job, input ...cuda.PinnedSpan) error {
 		return fmt.Errorf("streams: an input of %d bytes, a stage takes %d", size, p.config.SlotBytes)
 	}
 	select {
-	case p.loans <- struct{}{}:
+	case p.loans <- struct{}{}: // BACK-PRESSURE
 	case <-p.stopped:
 		return p.stoppedError()
 	}

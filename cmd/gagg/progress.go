@@ -130,7 +130,7 @@ func (b *bar) beside(write func()) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.clear()
+	b.clear() // NO-TRACE
 	write()
 }
 

@@ -163,7 +163,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	if err := trace.finish(nil); err != nil {
 		return err
 	}
-	if err := result.commit(); err != nil {
+	if err := result.commit(); err != nil { // ANSWER-LAST
 		return err
 	}
 	return stats.writeStderr(did)

@@ -147,7 +147,7 @@ func (r *retention) wanted() bool {
 	for r.phase == retainMaking && len(r.ready)+r.making >= pinners {
 		r.changed.Wait()
 	}
-	if r.phase == retainMaking && r.bytes+int64(r.size) > r.of.config.RetainBytes {
+	if r.phase == retainMaking && r.bytes+int64(r.size) > r.of.config.RetainBytes { // RETAIN-BUDGET
 		r.spend()
 	}
 	if r.phase != retainMaking {
@@ -206,7 +206,8 @@ func (r *retention) next() *buffer {
 	return b
 }
 
-// add adds a buffer whose rows are all there, or, without any, one that an error left.
+// add adds a buffer whose rows are all there (RETAIN-WHOLE), or, without any, one that an error
+// left.
 func (r *retention) add(b *buffer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

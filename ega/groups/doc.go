@@ -12,9 +12,9 @@
 //	         | bucket | bucket | …    | bucket | bucket | …    |
 //	from       0        3        7      9        14   how many groups the buckets before it have
 //
-// A row lies at most reach slots behind the slot where its search began. So a kernel that looks at
-// the slots of some buckets, and at as many more, finds all their groups and writes them in order
-// of hash.
+// A row lies at most reach slots behind the slot where its search began, and no empty slot is in
+// between (WITHIN-REACH, WITHIN-CLUSTER). So a kernel that looks at the slots of some buckets, and
+// at as many more, finds all their groups and writes them in order of hash.
 //
 // # Phases
 //

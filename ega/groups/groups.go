@@ -107,8 +107,8 @@ func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
 	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
 }
 
-// findReach has kernels look for the rows of a bucket no farther than any lies. word is memory for
-// the answer.
+// findReach has kernels look for the rows of a bucket no farther than any lies (WITHIN-REACH). word
+// is memory for the answer.
 func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
 	view := g.config.Table.View()
 	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {

@@ -23,7 +23,8 @@
 // Nobody knows how many groups a bucket has. feedback.Load says how many rows may be loaded until
 // the groups of the table are counted again: a round.
 //
-//   - LOAD-MAX: the table never has more groups than its largest load, and so refuses no row.
+// By LOAD-MAX of that type the table never has more groups than its largest load, and so refuses no
+// row.
 //
 // A count is asked for when three quarters of a round are on their way, and read when the round
 // ends. Every row since the count may be a new group. So the count and these rows bound the groups,

@@ -25,9 +25,8 @@ import (
 // the device there is no reason to tell out of memory by inference: the sweep
 // decides.
 //
-// PAGE-ONCE: no page is handed out while somebody holds it.
-//
-// PAGE-KEPT: every page that nobody holds can be handed out.
+// As on the device (pages.cuh) no page is handed out while somebody holds it
+// (PAGE-ONCE), and every page that nobody holds can be handed out (PAGE-KEPT).
 //
 // PAGE-TRUE: a get fails only if at some moment of the call no page (no run of
 // pages that long) was free. A page is free when its Put has returned, until a

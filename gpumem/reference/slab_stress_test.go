@@ -13,7 +13,7 @@ import (
 )
 
 // Warps allocate and free at random, at all fill levels, and each finds in its
-// slabs what it wrote there.
+// slabs what it wrote there (SLAB-FRESH).
 func TestSlabsChurn(t *testing.T) {
 	cases := []struct {
 		blocks, warps, rounds int

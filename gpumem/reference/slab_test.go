@@ -51,8 +51,8 @@ func TestSlabConfig(t *testing.T) {
 	}
 }
 
-// No slab is handed out twice and none is lost, with fewer requests than slabs,
-// as many, and more; freed slabs come back.
+// No slab is handed out twice and none is lost (SLAB-ONCE), with fewer requests
+// than slabs, as many, and more; freed slabs come back.
 func TestSlabsOnce(t *testing.T) {
 	for _, shape := range slabShapes {
 		for _, spread := range []uint32{0, 1} {

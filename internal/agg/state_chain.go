@@ -53,8 +53,8 @@ func (f *finisher) withWork(do func() error) error {
 	return f.work.stop.err
 }
 
-// LongStates calls put with each piece of the long chains of a group: its column, and its bytes,
-// which are valid until put returns.
+// LongStates calls put with each piece of the long chains of a group (STATES-PIECES): its column,
+// and its bytes, which are valid until put returns.
 func (l *Layout) LongStates(row []uint64, reg refs, put func(col int, piece []byte) error) error {
 	for col := range l.states {
 		c := &l.states[col]

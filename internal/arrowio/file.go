@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // Magic is what a file begins with.
@@ -55,7 +56,7 @@ type dictionary struct {
 // Open makes the index of the size bytes of r. Its memory, and that of its dictionaries, is drawn
 // from a lender; nil: there is no limit.
 func Open(r io.ReaderAt, size int64, from budget.Lender) (f *File, err error) {
-	defer fence(&err)
+	defer invariant.Fence(&err, panicked)
 	f = &File{from: budget.Or(from), dictionaries: map[[2]int]*values{}}
 	defer func() {
 		if err != nil {
@@ -299,12 +300,8 @@ func (f *File) readSchema(r io.ReaderAt, at, end int64) error {
 	return err
 }
 
-// fence makes a panic of the library an error.
-func fence(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w (decoder: %v)", errDamaged, p)
-	}
-}
+// panicked is the error of what the library panicked with.
+func panicked(p any) error { return fmt.Errorf("%w (decoder: %v)", errDamaged, p) }
 
 // damaged says that of errors of a part.
 func damaged(err error) error {

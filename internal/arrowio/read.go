@@ -7,6 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // Reader reads records of a file. It is for one goroutine; who has it closes it.
@@ -35,7 +37,7 @@ func (r *Reader) release() {
 // call; the caller releases it.
 func (r *Reader) Read(from io.ReaderAt, i int) (rec arrow.Record, err error) {
 	defer func() { err = damaged(err) }()
-	defer fence(&err)
+	defer invariant.Fence(&err, panicked)
 	r.release()
 	b := &r.file.records[i]
 	m, err := b.message(from)

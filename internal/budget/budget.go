@@ -90,7 +90,7 @@ func (b *Budget) reserveBeside(bytes, others int64) error {
 	for {
 		reserved := b.reserved.Load()
 		if limit := b.limit.Load(); limit > 0 && bytes > 0 && bytes > limit-others-reserved {
-			return &Error{Of: b.of, Limit: limit, Used: reserved, Want: sum(reserved, bytes)}
+			return &Error{Of: b.of, Limit: limit, Used: reserved, Want: sum(reserved, bytes)} // BUDGET-WHOLE
 		}
 		if b.reserved.CompareAndSwap(reserved, reserved+bytes) {
 			return nil

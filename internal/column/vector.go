@@ -34,7 +34,7 @@ type Vector struct {
 	Float []float64
 	Wide  []decimal256.Num
 	// Narrow says of a flat vector of wide decimals that all of them fit 64 bits and are in Int.
-	// Only code that asks for such vectors is given one (NARROW-ASKED).
+	// NARROW-ASKED: only code that asks for such vectors is given one.
 	Narrow bool
 	Span   []Span
 	Data   []byte // what Span points into
@@ -65,8 +65,9 @@ func (v *Vector) Bytes(i int) []byte {
 	return v.Data[s.Off : s.Off+s.Len : s.Off+s.Len]
 }
 
-// Valid reports whether v keeps the contract of this package
-// (VECTOR-VALID): the slices that its representation needs hold Len elements,
+// Valid reports whether v keeps the contract of this package.
+//
+// VECTOR-VALID: the slices that its representation needs hold Len elements,
 // every code names an entry, every span lies in Data and may be read
 // SpanPadding bytes past its end, or lies in the rows of Elem, which is flat
 // and without NULLs.
@@ -103,14 +104,17 @@ func (v *Vector) Valid() bool {
 	return len(v.Span) >= v.Len
 }
 
-// Batch is a run of rows, one vector a column, all of the same length.
+// Batch is a run of rows, one vector a column.
+//
+// VECTOR-LENGTH: the vectors of a batch, and those that are computed of it, have
+// as many rows as the batch.
 type Batch struct {
 	Rows  int
 	Cols  []Vector
 	First int64 // number of the first row in the input: file order, then row order
 
-	// Sel is the rows that a filter chose, ascending, if the reader has filtered them; nil: all
-	// rows. If it is empty, only the columns of the filter are set.
+	// Sel is the selection vector: the rows that a filter chose, ascending, if the reader has
+	// filtered them; nil: all rows. If it is empty, only the columns of the filter are set.
 	Sel []int32
 
 	// Times is how many rows of the input each row stands for, all alike; 0: one.

@@ -33,7 +33,7 @@
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
 //     workers' buckets are walked, the first row of a key becomes its group,
 //     in place, and later ones are combined into it.
-//  5. The groups of a partition are emitted in order of hash (HASH-ORDER), so
+//  5. The groups of a partition are emitted in order of hash (RESULT-ORDER), so
 //     that the output does not depend on workers, partitions or timing.
 //
 // Aggregates of distinct values have phases 1 to 4 of their own for each value, between 2 and 3,

@@ -74,7 +74,7 @@ func (w *Worker) dropBeyondLimit(n int) int {
 	w.encoder.Encode(w.keys, n)
 	sel := w.limiter.sel[:0]
 	for i, h := range w.encoder.Hash {
-		if h <= bound {
+		if h <= bound { // FIRST-KEPT
 			sel = append(sel, int32(i))
 		}
 	}

@@ -156,9 +156,9 @@ func (m *Merger) Close() error {
 // last, and all of partitions p.
 func (m *Merger) checkOrder(p merge.Range, last uint64, rows []uint64) {
 	stride := m.cfg.Stride
-	invariant.Check(last <= m.cfg.Keys.RowHash(rows), "HASH-ORDER")
+	invariant.Check(last <= m.cfg.Keys.RowHash(rows), "RESULT-ORDER")
 	for at := 0; at < len(rows); at += stride {
-		invariant.Check(at == 0 || m.less(rows[at-stride:at], rows[at:at+stride]), "HASH-ORDER")
+		invariant.Check(at == 0 || m.less(rows[at-stride:at], rows[at:at+stride]), "RESULT-ORDER")
 		n := m.cfg.Keys.RowHash(rows[at:]) >> (64 - m.sources[0].Bits())
 		invariant.Check(uint64(p.First) <= n && n < uint64(p.First+p.N), "HASH-BITS")
 	}

@@ -27,10 +27,9 @@ type store struct {
 	seeded  bool               // they are placed by the seeded hash (CROWDED)
 }
 
-// whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
-// The rows that are there are counted, not those that were written, and in
-// every build: a strategy that loses rows would give a wrong answer that looks
-// right.
+// whole checks ROWS-WHOLE: the buckets hold all rows that were placed. The rows
+// that are there are counted, not those that were written, and in every build: a
+// strategy that loses rows would give a wrong answer that looks right.
 func (s *store) whole() error {
 	if n := s.buckets.AllRows(); n != s.placed {
 		return fmt.Errorf("internal error: partitions hold %d of %d rows", n, s.placed)

@@ -21,7 +21,7 @@ import (
 // do not depend on the order of insertion, and each run of occupied
 // slots holds exactly the groups whose home slots are in it: reading the
 // directory from front to back, each run sorted by hash and what has wrapped
-// around taken last, gives the groups in order of hash (HASH-ORDER). That is
+// around taken last, gives the groups in order of hash (RESULT-ORDER). That is
 // so in a merger's directory, too, and no longer when it is seeded (CROWDED).
 //
 // # Looking up a batch

@@ -19,13 +19,27 @@ type attempt struct {
 	groups  cpu.Groups
 	devices *gpu.Devices // nil: none takes part
 
-	// whole: rows are grouped by the keys and a distinct value, and these groups by the keys
-	// (regroup.go); regrouped: that was done, and devices have no groups any more
-	whole, regrouped bool
+	grouping grouping
 
 	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
 	texts   *texts                            // nil: no device has any
 }
+
+// grouping is what the groups of an attempt are grouped by. configure says how it begins:
+//
+//	byKeys    to the end
+//	byValue   until all rows are read and devices have finished; then byValue's groups are grouped by
+//	          the keys, and it is regrouped
+type grouping uint8
+
+const (
+	byKeys    grouping = iota // the keys of the query
+	byValue                   // the keys and a distinct value, by devices (regroup.go)
+	regrouped                 // the keys, by the CPU: devices have no groups any more
+)
+
+// onDevices reports whether devices may have groups of the attempt.
+func (a *attempt) onDevices() bool { return a.devices != nil && a.grouping != regrouped }
 
 // group reads the input and groups it.
 func (r *run) group(ctx context.Context, a *attempt) (err error) {
@@ -33,12 +47,12 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
 	keys := r.plan.Query.Keys
-	if a.whole {
+	if a.grouping == byValue {
 		keys = r.plan.DeviceExprs()
 	}
 	in := cpu.Input{
 		Units: r.scan.Units(), Reader: r.trace.Readers(r.taken(a.cfg.States, r.sampled(r.scan.Reader))),
-		Pipeline: func() cpu.Pipeline { return r.pipeline(keys, a.cfg.States, a.whole) },
+		Pipeline: func() cpu.Pipeline { return r.pipeline(keys, a.cfg.States, a.grouping == byValue) },
 		Builder:  a.builder, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
 	}
@@ -48,7 +62,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
-	if err = a.devices.Finish(&a.groups, r.plan.Threads); err != nil || !a.whole {
+	if err = a.devices.Finish(&a.groups, r.plan.Threads); err != nil || a.grouping != byValue {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads))
@@ -95,7 +109,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	}
 	if onDevices && len(r.plan.Sets) > 0 {
 		cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
-		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), whole: true}
+		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), grouping: byValue}
 	}
 	cfg.TopN = r.plan.TopN(states)
 	if r.plan.Query.RowSets() > 0 {

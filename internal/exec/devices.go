@@ -116,7 +116,7 @@ const mergedRows = 16 * cpu.DefaultPassLeast
 func (r *run) planRanges(a *attempt) []merge.Range {
 	sizes := a.groups.Sizes()
 	switch {
-	case a.devices == nil, a.regrouped:
+	case !a.onDevices():
 		return merge.Buddies(sizes, -1)
 	case a.devices.Selected(): // partitions were made for all groups
 		return merge.Buddies(sizes, resultRows)

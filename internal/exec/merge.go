@@ -220,7 +220,7 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 	if len(q.By) > 0 || len(q.Aggs) > 0 || q.Sets != "" || q.Totals || q.Where != "" || q.Sample != (query.Sample{}) {
 		own, _, err := query.Canonical(m.fields, q)
 		if err == nil {
-			err = own.Same(m.text)
+			err = own.Same(m.text) // STATES-CANONICAL
 		}
 		if err != nil {
 			return nil, Usagef("the states are of another query: %w", err)

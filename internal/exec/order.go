@@ -20,7 +20,7 @@ const sortedBytes = 4 << 20
 
 // ordering puts the rows of a result in order: each producer has a sorter of
 // its own, and the reader merges the sorted rows. Equal rows stay in the
-// order of their keys' hash (HASH-ORDER).
+// order of their keys' hash (RESULT-ORDER).
 type ordering struct {
 	run  *run
 	keep int64 // rows wanted; -1: all

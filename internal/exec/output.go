@@ -100,7 +100,7 @@ func (p *producer) attach() error {
 	if total := p.r.plan.Query.Totals; total >= 0 {
 		p.totalKey = a.cfg.TotalKey(p.r.groupings(), total)
 	}
-	if a.devices == nil || a.regrouped {
+	if !a.onDevices() {
 		p.cut = p.planCut()
 		p.cut.set(p)
 		return nil

@@ -36,6 +36,6 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	a.cfg, a.run, a.groups, a.regrouped = outer, by, out, true
+	a.cfg, a.run, a.groups, a.grouping = outer, by, out, regrouped
 	return groups.Close()
 }

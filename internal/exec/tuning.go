@@ -40,7 +40,7 @@ func DefaultTuning() Tuning {
 
 // Running is what tests see of a run, also once it has ended.
 type Running struct {
-	Held    func() int64    // bytes of the memory limit that are held
+	Held    func() int64    // bytes of the memory limit that are held; none when the run has ended (BUDGET-BACK)
 	Opening func() bool     // devices are being opened that may take part
 	Makers  *sync.WaitGroup // goroutines that make the result
 }

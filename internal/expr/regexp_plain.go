@@ -13,8 +13,8 @@ import (
 //
 // some thirty times as fast as package regexp, whose result it has. It is a
 // row of items. A run of a class of bytes takes all that there are, and need
-// never give one back: what follows it begins with no byte of the class
-// (NO-WAY-BACK), so that it could not match earlier. Only an optional text is
+// never give one back. NO-WAY-BACK: what follows a run begins with no byte of
+// its class, so that it could not match earlier. Only an optional text is
 // tried both ways; there are few of them, so that the time stays linear.
 type plainPattern struct {
 	items []plainItem
@@ -62,7 +62,7 @@ func newPlainPattern(pattern string) *plainPattern {
 			optional++
 		}
 		if it.kind == plainRun && !(it.one && it.min == 1) && p.follows(i+1, it.set) {
-			return nil
+			return nil // NO-WAY-BACK
 		}
 	}
 	if optional > maxOptional {

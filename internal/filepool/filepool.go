@@ -218,7 +218,7 @@ func (s *Source) openLocked() error {
 	case s.info == nil && !info.Mode().IsRegular():
 		err = ErrNotRegular
 	case s.info != nil && !same(s.info, info):
-		err = ErrChanged
+		err = ErrChanged // INV-SAME
 	}
 	if err != nil {
 		s.pool.forget(s)

@@ -157,7 +157,8 @@ func (t *earlyTile) moveBatch() error {
 	return to.submit(t.batch, t.Bytes())
 }
 
-// fail declines all batches: there will be no device. Rows are given back when they are asked for.
+// fail declines all batches: there will be no device. Rows are given back when they are asked for
+// (EARLY-ONCE).
 func (e *early) fail() {
 	e.mu.Lock()
 	e.gone = true

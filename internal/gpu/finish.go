@@ -123,8 +123,9 @@ func (d *Devices) fewLeave(g *groups.Groups) bool {
 // H100 beside 16 threads.
 const fewGroups = 64 << 10
 
-// leave gives a writer the groups that are wanted, each of which is whole, if they are few. The
-// input rows of the other groups are not expected back (DEVICE-WHOLE).
+// leave gives a writer the groups that are wanted, each of which is whole, if they are few; others
+// may be among them (SELECT-MORE in package plan). The input rows of the groups that stay are not
+// expected back (DEVICE-WHOLE).
 func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err error) {
 	d := p.devices
 	got, done, err := g.Select(what, func(rows []uint64) error { return p.write(0, rows) })

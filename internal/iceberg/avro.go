@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/avro/ocf"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // This file is where the library for Avro is met. What it makes of a value:
@@ -91,11 +92,9 @@ func (r *reading) readAvro(path string, size int64, begin func(f *avroFile) (eac
 // fenced calls the library: what it panics with is damage of the file. So is an error, unless it is
 // one of reading.
 func fenced(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("damaged (decoder: %s)", strings.Join(strings.Fields(fmt.Sprint(p)), " "))
-		}
-	}()
+	defer invariant.Fence(&err, func(p any) error {
+		return fmt.Errorf("damaged (decoder: %s)", strings.Join(strings.Fields(fmt.Sprint(p)), " "))
+	})
 	if err = do(); err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("damaged: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // cutColumn is a column of records.
@@ -78,11 +79,7 @@ func (r *cutter) drop() {
 // convert makes b of the next n rows of the record. What the record's own lengths do not fit is
 // damage: the library panics.
 func (r *cutter) convert(b *column.Batch, n int64) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &Error{fmt.Errorf("%s: damaged Arrow records (%v)", r.name, p)}
-		}
-	}()
+	defer invariant.Fence(&err, func(p any) error { return &Error{fmt.Errorf("%s: damaged Arrow records (%v)", r.name, p)} })
 	if len(b.Cols) != len(r.cols) {
 		b.Cols = make([]column.Vector, len(r.cols))
 	}

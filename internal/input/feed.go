@@ -2,12 +2,13 @@ package input
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // A feed gives records one after the other, each for the caller to release; nil at the end. It
@@ -69,22 +70,9 @@ func pumped(ctx context.Context, records iter.Seq2[arrow.Record, error]) feed {
 				}
 				return false
 			}
-			defer func() {
-				if p := recover(); p != nil {
-					send(item{err: fmt.Errorf("it panicked: %v", p)})
-				}
-			}()
-			for rec, err := range records {
-				if err != nil {
-					rec = nil
-				} else if rec != nil {
-					rec.Retain()
-				}
-				if !send(item{rec, err}) || err != nil {
-					return
-				}
+			if err := sendAll(records, func(rec arrow.Record, err error) bool { return send(item{rec, err}) }); err != nil {
+				send(item{err: err})
 			}
-			send(item{})
 		}()
 	}
 	next := func() (arrow.Record, error) {
@@ -108,6 +96,24 @@ func pumped(ctx context.Context, records iter.Seq2[arrow.Record, error]) feed {
 		case <-time.After(closeGrace):
 		}
 	}}
+}
+
+// sendAll sends what an iterator yields, and nil at its end, until an error was sent or nobody
+// wants more. The error is what the iterator panicked with.
+func sendAll(records iter.Seq2[arrow.Record, error], send func(arrow.Record, error) bool) (panicked error) {
+	defer invariant.Fence(&panicked, invariant.Foreign)
+	for rec, err := range records {
+		if err != nil {
+			rec = nil
+		} else if rec != nil {
+			rec.Retain()
+		}
+		if !send(rec, err) || err != nil {
+			return nil
+		}
+	}
+	send(nil, nil)
+	return nil
 }
 
 // recordsOf is a reader as an iterator, which holds the reader while it runs.

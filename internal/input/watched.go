@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // until calls do, and returns what it does, or, when ctx ends before that, an error. What do waits
@@ -27,12 +27,8 @@ func until[T any](ctx context.Context, do func() (T, error)) (result T, err erro
 	done := make(chan answer, 1)
 	go func() {
 		var a answer
-		defer func() {
-			if p := recover(); p != nil {
-				a.err = fmt.Errorf("it panicked: %v", p)
-			}
-			done <- a
-		}()
+		defer func() { done <- a }()
+		defer invariant.Fence(&a.err, invariant.Foreign)
 		a.result, a.err = do()
 	}()
 	select {

@@ -43,7 +43,7 @@
 //
 // The hash of a key depends on its values alone, not on interned numbers,
 // dictionary codes or the layout, so it is the same in every worker and every
-// run. HASH-ORDER: the groups of a result come in order of their hash (ties
+// run. RESULT-ORDER: the groups of a result come in order of their hash (ties
 // by the key's values), which makes the output order independent of threads
 // and partitions. Its top bits choose the partition, the bits below them the
 // slot in a table, the low 32 bits are the table's tag.
@@ -114,7 +114,7 @@ type Column struct {
 // Layout places the fields of a key in words.
 type Layout struct {
 	Words  int
-	bare   bool   // rows have no hash (HASH-OMITTED: rowhash.go)
+	bare   bool   // rows have no hash (rowhash.go: HASH-OMITTED)
 	only   uint64 // the bits of the one value, if that is all of a key and not NULL; else 0
 	fields []field
 	inline []inlined

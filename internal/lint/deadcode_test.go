@@ -29,6 +29,8 @@ var withoutCaller = map[string][]string{
 		"gagg.RecordChan", "gagg/internal/input.RecordChan", "gagg/internal/input.fromChannel",
 		"gagg.FS", "gagg/internal/input.FS", "gagg/internal/input.fsSource.Open", "gagg/internal/input.fsSource.open",
 		"gagg/internal/input.pooledInput.Close", "gagg/internal/input.until", "gagg/internal/input.watch",
+		"gagg/internal/input.sendAll", "gagg/internal/invariant.Foreign", "gagg/internal/invariant.ForeignError.Error",
+		"gagg/internal/invariant.ForeignError.Stack",
 		"gagg/internal/input.watched.ReadAt", "gagg/internal/input.watched.failure", "gagg/internal/input.watched.Stat",
 		"gagg/internal/parquetio.ListFS", "gagg/internal/parquetio.findFS", "gagg/internal/parquetio.belowFS",
 		"gagg/internal/parquetio.globFS", "gagg/internal/parquetio.tooDeep", "gagg/internal/parquetio.skipped",

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 const (
@@ -56,7 +57,7 @@ func bloomHolds(bits *io.SectionReader, h uint64) bool {
 // openBloom reads the header of a filter and finds its bits; nil unless
 // everything about them is as it must be.
 func openBloom(f *file, md *format.ColumnMetaData) (bits *io.SectionReader, err error) {
-	defer fence(f.name, &err)
+	defer invariant.Fence(&err, damagedIn(f.name))
 	buf := make([]byte, min(maxBloomHeader, f.size-md.BloomFilterOffset))
 	if err := f.readHint(buf, md.BloomFilterOffset); err != nil {
 		return nil, err

@@ -228,7 +228,8 @@ func (c *columnReader) openLate(group int) error {
 func (c *columnReader) start(dictionary func() error) (err error) {
 	c.freePages() // what was reserved is for reading
 	c.freeCoder()
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	if c.rows == 0 {
 		return nil
 	}
@@ -269,7 +270,8 @@ func (c *columnReader) available() (n int, err error) {
 	if c.left > 0 {
 		return c.left, nil
 	}
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	for c.left == 0 && c.seen < c.rows {
 		if err := c.findPage(); err != nil {
 			return 0, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/filepool"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // Input is one thing to read: a path or a reader.
@@ -175,7 +176,7 @@ func (d *Dataset) openFiles(ctx context.Context, found []Input) error {
 }
 
 func openInput(src *filepool.Source, in Input, lim Limits) (f *file, err error) {
-	defer fence(in.Name, &err)
+	defer invariant.Fence(&err, damagedIn(in.Name))
 	size, err := src.Size(in.Size)
 	if err != nil {
 		return nil, pathError(in.Name, err)

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // EncodedChunk is a column chunk as it lies in the file, or the data pages of
@@ -93,7 +94,7 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 
 // openFileOf is openFile for a unit, behind a fence.
 func (r *Reader) openFileOf(unit int) (err error) {
-	defer fence(r.scan.units[unit].File, &err)
+	defer invariant.Fence(&err, damagedIn(r.scan.units[unit].File))
 	return r.openFile(r.scan.fileOf[r.scan.units[unit].of])
 }
 
@@ -127,7 +128,8 @@ func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk Encode
 // fetch reads the chunk to its place and stands at its first page. Errors are
 // *Error.
 func (c *columnReader) fetch(to *encodedPlace) (err error) {
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	start, n, err := c.f.chunkRange(c.metadata())
 	if err != nil {
 		return err
@@ -144,7 +146,8 @@ func (c *columnReader) fetch(to *encodedPlace) (err error) {
 // unfetched stands at the first page of the chunk, of which nothing is read.
 // Errors are *Error.
 func (c *columnReader) unfetched() (err error) {
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	start, n, err := c.f.chunkRange(c.metadata())
 	if err == nil {
 		c.in.start(start, n, 0)
@@ -170,7 +173,8 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 // listPages fills pages and decodes the dictionary. No page is behind the
 // last one.
 func (c *columnReader) listPages(place *encodedPlace) (err error) {
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	c.pages = c.pages[:0]
 	if err := c.loadDictionary(); err != nil {
 		return err

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// fence turns a panic into an *Error in *err. It must be deferred directly:
+// This file says what a panic of a decoder is. Decoders from other modules may panic on input that
+// passes every check here; a fence keeps that inside the package:
 //
-//	defer fence(name, &err)
+//	defer invariant.Fence(&err, damagedIn(name))
 //
-// Decoders from other modules may panic on input that passes every check
-// here; the fence keeps that inside the package. A goroutine that decodes has
-// a fence of its own.
-func fence(file string, err *error) {
-	if p := recover(); p != nil {
-		*err = &Error{File: file, RowGroup: -1, Err: damaged(p)}
-	}
+// A goroutine that decodes has a fence of its own.
+
+// damagedIn makes an *Error of what was panicked with over a file.
+func damagedIn(file string) func(p any) error {
+	return func(p any) error { return &Error{File: file, RowGroup: -1, Err: damaged(p)} }
 }
 
-// fence is the same for a column of a row group, and also gives a plain
-// error its place in the file.
-func (c *columnReader) fence(err *error) {
-	if p := recover(); p != nil {
-		*err = damaged(p)
-	}
+func damaged(p any) error {
+	return fmt.Errorf("damaged (decoder: %s)", strings.Join(strings.Fields(fmt.Sprint(p)), " "))
+}
+
+// place gives an error of a column of a row group its place in the file; for defer, before the
+// fence.
+func (c *columnReader) place(err *error) {
 	if *err == nil {
 		return
 	}
@@ -32,8 +32,4 @@ func (c *columnReader) fence(err *error) {
 	if !errors.As(*err, &placed) {
 		*err = &Error{File: c.f.name, RowGroup: c.group, Column: c.leaf.name, Err: *err}
 	}
-}
-
-func damaged(p any) error {
-	return fmt.Errorf("damaged (decoder: %s)", strings.Join(strings.Fields(fmt.Sprint(p)), " "))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // Limits bounds what a file may ask for. A zero field means its default.
@@ -82,7 +83,7 @@ var errEncrypted = errors.New("encrypted; not supported")
 // else. The caller keeps r open as long as the file is used. Errors are
 // *Error.
 func openFile(name string, r io.ReaderAt, size int64, lim Limits) (_ *file, err error) {
-	defer fence(name, &err)
+	defer invariant.Fence(&err, damagedIn(name))
 	f := &file{name: name, r: r, size: size, limits: lim.withDefaults(), metadata: account{from: lim.Budget}}
 	// After a panic too, whose fence is outside.
 	opened := false

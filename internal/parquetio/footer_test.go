@@ -16,6 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // onePage is a builder of a good file of one row.
@@ -387,7 +389,7 @@ type replacedReader struct{ io.ReaderAt }
 // TestFence: a panic becomes an error of one line that names its place.
 func TestFence(t *testing.T) {
 	do := func() (err error) {
-		defer fence("f", &err)
+		defer invariant.Fence(&err, damagedIn("f"))
 		panic("two\nlines")
 	}
 	if got := do().Error(); got != "f: damaged (decoder: two lines)" {

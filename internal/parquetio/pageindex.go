@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // This file has the bounds of the values of single pages: from the page index of the file, or
@@ -67,7 +68,7 @@ func byPlace(a, b format.PageLocation) int { return int(min(max(a.Offset-b.Offse
 
 // decodeAt decodes a struct that lies in the file.
 func (f *file) decodeAt(at, size int64, to any) (err error) {
-	defer fence(f.name, &err)
+	defer invariant.Fence(&err, damagedIn(f.name))
 	if at < int64(len(magic)) || at > f.size || size > f.size-at {
 		return errThriftEnd
 	}

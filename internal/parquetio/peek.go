@@ -2,6 +2,8 @@ package parquetio
 
 import (
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // A page header is read by peekBytes at first. Headers of dictionary pages have about 20 bytes,
@@ -22,7 +24,7 @@ type chunkPeek struct {
 // peek reads the headers of the dictionary page, if there is one, and of the
 // first data page of a chunk.
 func (f *file) peek(group, leaf int) (p chunkPeek, err error) {
-	defer fence(f.name, &err)
+	defer invariant.Fence(&err, damagedIn(f.name))
 	m := &f.chunk(group, leaf).MetaData
 	start, size, err := f.chunkRange(m)
 	if err != nil {

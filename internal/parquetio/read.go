@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -63,7 +64,8 @@ type output struct {
 // of read, available (where it loads a page), open or close; its Dict is
 // good until the next chunk is begun (RECYCLED). Errors are *Error.
 func (c *columnReader) read(v *column.Vector, n int) (err error) {
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	if n > c.left {
 		return fmt.Errorf("read of %d rows where %d are available", n, c.left)
 	}

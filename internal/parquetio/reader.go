@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // A Reader reads units of a scan, one at a time. It owns the memory of its
@@ -59,7 +60,7 @@ func (s *Scan) NewReader() *Reader {
 // refused it goes on with what it gets: they are an upper bound.
 func (r *Reader) Open(unit int) (err error) {
 	u := &r.scan.units[unit]
-	defer fence(u.File, &err)
+	defer invariant.Fence(&err, damagedIn(u.File))
 	if r.out = r.scan.settled(u); r.out {
 		r.unit = unit
 		r.scan.skippedAt.rows.Add(u.Rows)
@@ -209,7 +210,7 @@ func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
 		return false, nil
 	}
 	u := &r.scan.units[r.unit]
-	defer fence(u.File, &err)
+	defer invariant.Fence(&err, damagedIn(u.File))
 	next := r.nextAll
 	if r.where != nil {
 		next = r.nextFiltered

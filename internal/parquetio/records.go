@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/filepool"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // This file reads rows whose columns may lie in lists and maps, one value after the other: what
@@ -27,7 +28,7 @@ const recordBatch = 1024
 // the values of those wanted in a row, by path: one for a column outside lists, and else one for
 // each element. It must not keep the slices. The error is an *Error or that of each.
 func ReadRecords(ctx context.Context, in Input, lim Limits, wanted func(path []string) (name string, ok bool), each func(row map[string][]Cell) error) (err error) {
-	defer fence(in.Name, &err)
+	defer invariant.Fence(&err, damagedIn(in.Name))
 	var pool filepool.Pool
 	defer pool.Close()
 	src := pool.File(in.Path)

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // ScanOptions says what to read of a dataset.
@@ -185,7 +186,7 @@ func (s *Scan) makeDicts() {
 
 // chooseGroups makes units of the row groups of a file that Sample and Skip leave.
 func (s *Scan) chooseGroups(i int, f *dataFile, o *ScanOptions) (err error) {
-	defer fence(f.name, &err)
+	defer invariant.Fence(&err, damagedIn(f.name))
 	for g := range f.groups {
 		if f.groups[g].rows == 0 {
 			continue

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // This file shares the dictionaries of a row group's chunks between readers of its parts. The
@@ -85,7 +86,8 @@ func (d *sharedDict) adopt(c *columnReader) {
 }
 
 func (c *columnReader) takeSharedFenced(wait bool) (err error) {
-	defer c.fence(&err)
+	defer c.place(&err)
+	defer invariant.Fence(&err, damaged)
 	return c.takeShared(wait)
 }
 

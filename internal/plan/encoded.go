@@ -128,7 +128,7 @@ const inlineWords = 2
 
 // encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits,
 // and so have strings that take more words than kernels make: they only look them up, among those
-// of a dictionary's entries.
+// of a dictionary's entries (TEXT-CODED in package decode).
 func encodedForm(f key.Field) uint8 {
 	if f.Form == key.FormInline && f.Words == inlineWords {
 		return kernels.ParquetInline

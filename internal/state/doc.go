@@ -13,11 +13,13 @@
 //
 // first, list and others go by the order of rows. Within a source that is their number in it, so
 // that the parts of one are states in one order, whichever is merged first. Sources follow one
-// another as the header lists them. Where states are merged, this is an order that agrees with that
-// of each state (POSITION-ORDER), which has dropped what comes later in its own: of two firsts it
-// has one. What the states leave open goes by how sources are first met, from the first state on.
-// States with positions whose orders contradict each other are not merged. A position of a state is
-// moved by what its source has been moved (Moved); positions of one state keep their order.
+// another as the header lists them.
+//
+// POSITION-ORDER: where states are merged, the order of the sources agrees with that of each state,
+// which has dropped what comes later in its own: of two firsts it has one. What the states leave
+// open goes by how sources are first met, from the first state on. States with positions whose
+// orders contradict each other are not merged. A position of a state is moved by what its source
+// has been moved (Moved); positions of one state keep their order.
 //
 // SHARE-ONCE: states of the same rows are not merged, since these would count twice. Sources are
 // the same if their ID is; one without an ID is like no other.

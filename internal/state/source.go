@@ -96,7 +96,8 @@ type Moved struct {
 	add  []int64
 }
 
-// Add adds the sources of a state that is called name. The error is two states with the same rows.
+// Add adds the sources of a state that is called name. The error is two states with the same rows
+// (SHARE-ONCE).
 func (u *Union) Add(name string, sources []Source) error {
 	added := placed{name: name}
 	for _, s := range sources {

@@ -195,7 +195,7 @@ func (c *Chains) Append(stream *cuda.Stream, src cuda.Span, n int) error {
 }
 
 // AppendLeft queues the same for those rows of src, n as before, that were left by the Append or
-// AppendLeft before.
+// AppendLeft before: each is in a page or left (CHAIN-LEFT).
 func (c *Chains) AppendLeft(stream *cuda.Stream, src cuda.Span, n int) error {
 	return c.append(stream, src, n, 1)
 }

@@ -134,7 +134,7 @@ func TestChainsGrow(t *testing.T) {
 }
 
 // Pages run out at any moment: what is left is told, and once there are pages again is
-// placed, each row once.
+// placed, each row once (CHAIN-ONCE).
 func TestChainsOutOfPages(t *testing.T) {
 	for _, c := range []struct {
 		d    ondevice.Rows

@@ -33,7 +33,7 @@ func newQueueRig(tb testing.TB) *queueRig {
 	return r
 }
 
-// queue is a ring of slots, with pages in it.
+// queue is a ring of slots, with pages in it: as many as slots at most (QUEUE-FULL).
 func (r *queueRig) queue(slots, pages int) kerneltest.PageQueue {
 	r.TB.Helper()
 	q := kerneltest.PageQueue{Slots: r.Words(slots, 0).Ptr, Counters: r.Words(queueCounters, 0).Ptr, Mask: uint32(slots - 1)}
@@ -89,7 +89,7 @@ func pagesOf(tb testing.TB, got []uint32, limit int) int {
 	return len(pages)
 }
 
-// No page is handed out twice and none is lost, with fewer requests than pages,
+// No page is handed out twice (QUEUE-ONCE) and none is lost, with fewer requests than pages,
 // as many, and more, and the ring going round.
 func TestQueueOnce(t *testing.T) {
 	for _, c := range []struct{ slots, pages int }{{1, 1}, {64, 33}, {1024, 1000}, {4096, 4096}} {
@@ -109,7 +109,8 @@ func TestQueueOnce(t *testing.T) {
 	}
 }
 
-// Threads get and give back at random, with pages for all of them and for some.
+// Threads get and give back at random, with pages for all of them and for some, and none waits for
+// ever (QUEUE-ENDS).
 func TestQueueChurn(t *testing.T) {
 	n, rounds := 512, 60
 	if !gputest.Emulated() && !testing.Short() {
