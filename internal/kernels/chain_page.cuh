@@ -17,6 +17,9 @@
 //                       from there on; CHAIN_NONE: the chain ends with it
 //   length(at, left)    what such an element comes to: less than 2^31
 //   most()              the most that all of them may come to, less than 2^31; sums end there
+//   NEAR                more than the bytes of nearly all elements, so that chains come into a
+//                       window by one of its first NEAR positions as a rule. A multiple of 64, up
+//                       to CHAIN_ENTRIES / 2
 //
 // Memory of a page: a table of 16 bits for every other of its bytes, and behind it a ChainWindow
 // for each window, aligned to 4. A window's part of the table holds its exits at first: where a
@@ -114,10 +117,10 @@ static __device__ __forceinline__ ChainNext<E> chain_load(ChainTags& shared, con
   return {shared.bytes + skew, left < CHAIN_WINDOW ? left : CHAIN_WINDOW, elements};
 }
 
-// chain_page_link finds the exits of a window. Those of the first warp's positions, where nearly
-// all chains come in, are the window's; those of others may be positions of the window again, from
-// which it goes on. The barriers: behind the window, behind the exits of warps, and before the
-// memory is used again.
+// chain_page_link finds the exits of a window. Those of its first positions, where nearly all
+// chains come in, are the window's; those of others may be positions of the window again, from
+// which it goes on. Such an exit is followed from warp to warp, up to 32 of them. The barriers:
+// behind the window, behind the exits of warps, and before the memory is used again.
 template <class E>
 static __device__ __forceinline__ void chain_page_link(ChainTags& shared, const ChainPage& page, uint32_t window,
                                                        const E& elements) {
@@ -130,7 +133,7 @@ static __device__ __forceinline__ void chain_page_link(ChainTags& shared, const 
   const uint32_t entries = page.entries(window);
   for (uint32_t p = threadIdx.x; p < entries; p += blockDim.x) {
     uint32_t exit = shared.exits[p];
-    while (p < CHAIN_SEGMENTS * warpSize && exit < CHAIN_WINDOW) exit = shared.exits[exit];
+    while (p < 2 * E::NEAR && exit < CHAIN_WINDOW) exit = shared.exits[exit];
     table[p] = static_cast<uint16_t>(exit);
   }
   __syncthreads();
@@ -140,8 +143,7 @@ constexpr uint32_t CHAIN_WALK_THREADS = 512;
 constexpr uint32_t CHAIN_TILE = 16384;  // exits
 
 // ChainTile is the exits of CHAIN_TILE / NEAR windows from their first NEAR positions on, two in a
-// word: from shared memory one thread has them in a tenth of the time. NEAR is a multiple of 64,
-// and more than the bytes of nearly all elements, so that chains come in there as a rule.
+// word: from shared memory one thread has them in a tenth of the time.
 template <uint32_t NEAR>
 struct ChainTile {
   static constexpr uint32_t WINDOWS = CHAIN_TILE / NEAR;
@@ -152,7 +154,8 @@ struct ChainTile {
 // ChainPair is two words of the table.
 typedef uint32_t __attribute__((may_alias)) ChainPair;
 
-// chain_tile loads the exits of the windows from `first` on, a warp those of one window at a time.
+// chain_tile loads the exits of the windows from `first` on, a warp those of one window at a time,
+// all of them before it writes the first.
 template <uint32_t NEAR>
 static __device__ __forceinline__ void chain_tile(ChainTile<NEAR>& tile, const ChainPage& page, uint32_t first) {
   const uint32_t left = page.window_count - first, n = left < tile.WINDOWS ? left : tile.WINDOWS;
@@ -160,22 +163,27 @@ static __device__ __forceinline__ void chain_tile(ChainTile<NEAR>& tile, const C
   for (uint32_t i = warp_id(); i < n; i += CHAIN_WALK_THREADS / warpSize) {
     const ChainPair* pairs = reinterpret_cast<const ChainPair*>(page.table + (first + i) * CHAIN_ENTRIES);
     const uint32_t entries = page.entries(first + i);
+    constexpr uint32_t EACH = NEAR / 2 / warpSize;
+    uint32_t own[EACH];
 #pragma unroll
-    for (uint32_t p = lane_id(); p < NEAR / 2; p += warpSize) {
-      if (2 * p < entries) tile.exits[i][p] = pairs[p];
+    for (uint32_t k = 0; k < EACH; k++) {
+      const uint32_t p = k * warpSize + lane_id();
+      own[k] = 2 * p < entries ? pairs[p] : 0;
     }
+#pragma unroll
+    for (uint32_t k = 0; k < EACH; k++) tile.exits[i][k * warpSize + lane_id()] = own[k];
   }
 }
 
 // chain_step is where the chain goes on from an element at `at` in a window: behind it, or farther,
 // if an exit is known. CHAIN_NONE: it does not.
-template <uint32_t NEAR, class E>
-static __device__ __forceinline__ uint32_t chain_step(const ChainTile<NEAR>& tile, const ChainPage& page, uint32_t window,
+template <class E>
+static __device__ __forceinline__ uint32_t chain_step(const ChainTile<E::NEAR>& tile, const ChainPage& page, uint32_t window,
                                                       uint32_t at, const E& elements) {
   const uint32_t begin = window * CHAIN_WINDOW, p = at - begin;
   if (p < page.entries(window)) {
-    const uint32_t exit = p < NEAR ? tile.exits[window % tile.WINDOWS][p / 2] >> (p % 2 * 16) & 0xffff
-                                   : page.table[window * CHAIN_ENTRIES + p];
+    const uint32_t exit = p < E::NEAR ? tile.exits[window % tile.WINDOWS][p / 2] >> (p % 2 * 16) & 0xffff
+                                      : page.table[window * CHAIN_ENTRIES + p];
     at = begin + exit % CHAIN_LAST;
     if (exit < CHAIN_LAST) return at;
   }
@@ -187,8 +195,8 @@ static __device__ __forceinline__ uint32_t chain_step(const ChainTile<NEAR>& til
 // to element where a window was come into too far behind. It returns where the chain ends:
 // CHAIN_NONE, or a place of the page or behind it. All CHAIN_WALK_THREADS threads of the block
 // call; thread 0 is told. The barriers: behind a tile, and before the next.
-template <uint32_t NEAR, class E>
-static __device__ __forceinline__ uint32_t chain_walk(ChainTile<NEAR>& tile, const ChainPage& page, const E& elements) {
+template <class E>
+static __device__ __forceinline__ uint32_t chain_walk(ChainTile<E::NEAR>& tile, const ChainPage& page, const E& elements) {
   uint32_t at = 0;
   for (uint32_t first = 0; first < page.window_count; first += tile.WINDOWS) {
     chain_tile(tile, page, first);

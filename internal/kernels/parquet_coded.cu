@@ -7,10 +7,6 @@
 
 #include "parquet_coded.cuh"
 
-// A packed run of 504 codes (Arrow, parquet-mr) has up to 1,000 bytes if codes have 15 bits; with
-// fewer and longer ones the thread that walks reads the table itself.
-constexpr uint32_t PARQUET_NEAR = 1024;
-
 // ParquetCodedShare is the page that a block works for, and which of its windows are the block's:
 // every parts-th from `part` on.
 struct ParquetCodedShare {
@@ -40,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(CHAIN_THREADS) parquet_coded_link(P
 // Blocks: one for each page; CHAIN_WALK_THREADS threads a block.
 extern "C" __global__ void __launch_bounds__(CHAIN_WALK_THREADS) parquet_coded_walk(ParquetJob job) {
   __shared__ uint32_t stopped;
-  __shared__ ChainTile<PARQUET_NEAR> tile;
+  __shared__ ChainTile<ParquetCoded::NEAR> tile;
   ParquetCodedShare share;
   if (parquet_stopped(job.stop, &stopped) || !parquet_coded_share(job, share)) return;
   chain_walk(tile, share.page.runs, share.page.coded);

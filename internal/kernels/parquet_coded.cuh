@@ -22,6 +22,10 @@ struct ParquetCodedRun {
 
 // ParquetCoded is the runs of a page of codes, as chain_page.cuh wants them.
 struct ParquetCoded {
+  // A packed run of 504 codes (Arrow, parquet-mr) has up to 1,000 bytes if codes have 15 bits, one
+  // of 256 (DuckDB) if they have 31.
+  static constexpr uint32_t NEAR = 1024;
+
   uint32_t width;  // of a code: 1 to 32 bits
   uint32_t rows;   // of the page
 

@@ -247,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(CHAIN_THREADS)
 extern "C" __global__ void __launch_bounds__(CHAIN_WALK_THREADS)
     parquet_snappy_walk(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ uint32_t stopped;
-  __shared__ ChainTile<SNAPPY_NEAR> tile;
+  __shared__ ChainTile<SnappyElements::NEAR> tile;
   SnappyShare share;
   if (parquet_stopped(stop, &stopped) || !snappy_share(parcel, work, pages, n, stop, share)) return;
   const uint32_t end = chain_walk(tile, share.page, SnappyElements{});

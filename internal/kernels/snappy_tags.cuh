@@ -4,12 +4,10 @@
 
 #include "snappy_page.cuh"
 
-// Chains come into a window by one of its first SNAPPY_NEAR positions as a rule: few elements are
-// longer.
-constexpr uint32_t SNAPPY_NEAR = 2 * warpSize;
-
 // SnappyElements is the elements of a block, as chain_page.cuh wants them.
 struct SnappyElements {
+  static constexpr uint32_t NEAR = 64;
+
   __device__ __forceinline__ uint32_t bytes(const uint8_t* at) const { return snappy_bytes(at); }
 
   __device__ __forceinline__ uint32_t behind(const uint8_t* at, uint32_t left) const {
