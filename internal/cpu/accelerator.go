@@ -24,9 +24,10 @@ import (
 // one only if its states can be combined like that and count their rows, so that it can be told
 // whether all of them come back. All workers use it at once.
 type Accelerator interface {
-	// Pays reports whether a worker should give up its table, in which its rows have made groups,
-	// for the accelerator. It may become true later. It returns at once.
-	Pays(rows, groups int64) bool
+	// Pays reports whether a worker should give up its table for the accelerator, by what the worker
+	// has seen; of nothing: whether it should in any case. It may become true later. It returns at
+	// once.
+	Pays(seen Sample) bool
 
 	// Tile waits for memory to fill with rows. nil: the accelerator takes none, or none yet, and
 	// rows stay on the CPU. A worker has one at a time, and holds none while it waits for another.
@@ -45,6 +46,13 @@ type Accelerator interface {
 	// Groups is about how many groups the accelerator has, once no batch is under way; 0: nobody
 	// knows.
 	Groups() float64
+}
+
+// Sample is what a worker has seen of the input: how many rows it has read, and how many groups some
+// of them made that passed the filter. Long: there are long strings among the last keys.
+type Sample struct {
+	Read, Rows, Groups int64
+	Long               bool
 }
 
 // Tile is memory of the accelerator's that one worker fills with rows. It is the accelerator's

@@ -22,7 +22,7 @@ import (
 // skipTable gives up a table, before any row has met it, if the device is sure to be used
 // and can make rows itself.
 func (w *Worker) skipTable() {
-	if w.builder != nil && w.phase == phaseTable && w.run.accelerator.Pays(0, 0) {
+	if w.builder != nil && w.phase == phaseTable && w.run.accelerator.Pays(Sample{}) {
 		w.giveUpTable()
 	}
 }
@@ -64,7 +64,7 @@ func (w *Worker) packs(r Reader, unit int) (bool, error) {
 	case w.builder == nil:
 		return false, nil
 	case w.phase == phaseScatter:
-	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.read, 1): // its group is one more row
+	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.seen(w.read, 1)): // its group is one more row
 	default:
 		return false, nil
 	}

@@ -102,7 +102,7 @@ func (w *Worker) judge() error {
 	device := false
 	if w.run.accelerator != nil {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Table.MinRows)
-		device = w.run.accelerator.Pays(w.rows, int64(w.table.n))
+		device = w.run.accelerator.Pays(w.seen(w.rows, int64(w.table.n)))
 	}
 	seen := w.observe(total)
 	switch {

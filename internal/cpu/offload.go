@@ -56,8 +56,12 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 			return nil, err
 		}
 		t, err := w.run.accelerator.Tile()
-		if err != nil || t == nil {
+		if err != nil {
 			return nil, err
+		}
+		if t == nil {
+			w.ask()
+			return nil, nil
 		}
 		w.out = outgoing{tile: t, left: t.Words()}
 		if words > len(w.out.left) {
@@ -68,6 +72,21 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 	w.out.left = w.out.left[words:]
 	w.out.rows += n
 	return rows, nil
+}
+
+// ask tells the accelerator, every so many rows, what a worker has seen that has no table to judge:
+// devices may be opened only when that says that they pay.
+func (w *Worker) ask() {
+	if w.read < w.nextAsk {
+		return
+	}
+	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
+	w.run.accelerator.Pays(w.seen(w.selected, int64(w.sketch.Estimate())))
+}
+
+// seen is what a worker tells the accelerator, of so many rows that made so many groups.
+func (w *Worker) seen(rows, groups int64) Sample {
+	return Sample{Read: w.read, Rows: rows, Groups: groups, Long: w.encoder.HasLong()}
 }
 
 // submit gives the accelerator what is being filled, unless it holds nothing.

@@ -66,7 +66,7 @@ func (d *fakeDevice) Tile() (Tile, error) {
 	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
 }
 
-func (d *fakeDevice) Pays(rows, _ int64) bool { return d.units.in != nil && (rows > 0 || !d.asks) }
+func (d *fakeDevice) Pays(seen Sample) bool { return d.units.in != nil && (seen.Rows > 0 || !d.asks) }
 
 // Await gives all rows back if the device does not come.
 func (d *fakeDevice) Await() (bool, []Returned, error) {

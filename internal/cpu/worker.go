@@ -65,6 +65,7 @@ type Worker struct {
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
+	nextAsk         int64   // of read: when the accelerator is told next, without a table
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
 	judged          judged  // the table

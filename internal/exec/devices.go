@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/agg"
@@ -12,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/plan"
 	"github.com/gagg-dev/gagg/internal/trace"
 	"github.com/gagg-dev/gagg/merge"
 )
@@ -43,8 +45,10 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	if spec.Required() {
 		c.Refused, c.Needed = spec.Refused, max(len(spec.Numbers), 1)
 	} else {
-		c.Pays = func(rows, groups, memory int64) bool {
-			return decision.Pays(decision.Facts.Rows-r.rowsRead.Load(), rows, groups, memory)
+		began := time.Now()
+		c.Lazy = decision.Lazy()
+		c.Pays = func(seen cpu.Sample, memory int64) bool {
+			return decision.Pays(plan.Seen{Sample: seen, Seconds: time.Since(began).Seconds()}, memory)
 		}
 	}
 	if c.Decode.Plan != nil {

@@ -57,8 +57,7 @@ func (r *run) watched() {
 			if devices == nil {
 				return false
 			}
-			pending, _ := devices.Opened()
-			return pending
+			return devices.Opening()
 		},
 		Makers: &r.makers,
 	})

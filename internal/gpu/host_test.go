@@ -174,3 +174,43 @@ func TestReservedFirst(t *testing.T) {
 		}
 	}
 }
+
+// Lazy devices are opened by the first worker for which they pay, and never behind Close. Meanwhile
+// they take no rows.
+func TestLazy(t *testing.T) {
+	for _, pays := range []bool{true, false} {
+		c := *configOf(budget.New(budget.Memory, 0), 4, 4<<20)
+		asked := make(chan struct{})
+		c.Open = func() ([]*cuda.Context, error) {
+			close(asked)
+			return nil, errNo
+		}
+		c.Lazy, c.Early = true, 64<<20
+		c.Pays = func(seen cpu.Sample, _ int64) bool { return pays && seen.Groups > 5 }
+		d := New(context.Background(), c)
+		if tile, err := d.Tile(); tile != nil || err != nil || d.Opening() {
+			t.Errorf("a tile of what nobody wants: %v, %v", tile, err)
+		}
+		for _, seen := range []cpu.Sample{{}, {Read: 10, Rows: 10, Groups: 5}, {Read: 10, Rows: 10, Groups: 6, Long: true}} {
+			if d.Pays(seen) || d.wanted.Load() {
+				t.Errorf("devices pay for %+v", seen)
+			}
+		}
+		if got := d.Pays(cpu.Sample{Read: 10, Rows: 10, Groups: 6}); got != pays {
+			t.Errorf("devices pay: %t, want %t", got, pays)
+		}
+		if pays {
+			bounded.Receive(t, "the question for devices", asked)
+			bounded.Receive(t, "the opening of devices", d.opened)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if pending, err := d.Opened(); pending || !errors.Is(err, errNo) && pays || !errors.Is(err, errForgone) && !pays {
+			t.Errorf("devices that pay %t are pending %t: %v", pays, pending, err)
+		}
+		if d.Pays(cpu.Sample{Read: 10, Rows: 10, Groups: 6}) {
+			t.Error("devices pay that are closed")
+		}
+	}
+}

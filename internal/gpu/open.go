@@ -30,9 +30,11 @@ type Config struct {
 	Refused func(err error) error
 	Needed  int // how many these are
 	// Pays predicts, for a run that can do without devices, whether they are faster for the rest of
-	// the input, of which `rows` rows made `groups` groups in a worker's table. memory is the bytes
-	// that each device may take; 0: they are not ready.
-	Pays func(rows, groups, memory int64) bool
+	// the input, by what a worker has seen. memory is the bytes that each device may take; 0: they
+	// are not ready.
+	Pays func(seen cpu.Sample, memory int64) bool
+	// Lazy has devices be opened when Pays says so for the first time; else New opens them.
+	Lazy bool
 
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
 	Early int64
@@ -102,6 +104,7 @@ type Devices struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
+	begun  sync.Once     // opening them
 	opened chan struct{} // closed when all are open, or one has failed
 	took   time.Duration // until then
 	// of the host's memory, for a run that needs devices: workers have all other by the time that
@@ -109,6 +112,7 @@ type Devices struct {
 	reserve  *budget.Reservation
 	contexts []*cuda.Context
 	passes   []*pass     // also when they are closed
+	wanted   atomic.Bool // they are being opened, or open
 	ready    atomic.Bool // passes take tiles
 	err      error       // why they do not
 	turn     atomic.Int64
@@ -128,29 +132,52 @@ func New(ctx context.Context, c Config) *Devices {
 	if c.Refused != nil {
 		d.reserve = newReserve(&d.config, c.Needed)
 	}
-	began := time.Now()
-	go func() {
-		defer close(d.opened)
-		d.err = d.open()
-		d.took = time.Since(began)
-		if d.err != nil {
-			d.early.fail()
-			return
-		}
-		d.ready.Store(true)
-		d.early.start(c.Threads)
-	}()
+	if !c.Lazy {
+		d.begin()
+	}
 	return d
 }
 
-// Pays reports whether a worker should give up its table, in which its rows have made groups, for
-// the devices (cpu.Accelerator).
-func (d *Devices) Pays(rows, groups int64) bool {
+// begin begins to open the devices, unless that has begun or they are forgone.
+func (d *Devices) begin() {
+	d.begun.Do(func() {
+		d.wanted.Store(true)
+		began := time.Now()
+		go func() {
+			defer close(d.opened)
+			d.err = d.open()
+			d.took = time.Since(began)
+			if d.err != nil {
+				d.early.fail()
+				return
+			}
+			d.ready.Store(true)
+			d.early.start(d.config.Threads)
+		}()
+	})
+}
+
+// errForgone is why devices are not open that would not have paid.
+var errForgone = errors.New("no GPU would have paid")
+
+// forgo keeps devices from being opened, unless that has begun.
+func (d *Devices) forgo() {
+	d.begun.Do(func() {
+		d.err = errForgone
+		close(d.opened)
+	})
+}
+
+// Pays reports whether a worker should give up its table for the devices (cpu.Accelerator).
+//
+// It does not where workers meet long strings: they know these by other refs than devices do, so
+// that all groups would leave the devices to be merged (docs/decisions/0026).
+func (d *Devices) Pays(seen cpu.Sample) bool {
 	if d.config.Pays == nil {
 		return true
 	}
-	if rows == 0 {
-		return false // it is not known
+	if seen.Rows == 0 || seen.Long { // or it is not known
+		return false
 	}
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false
@@ -159,7 +186,11 @@ func (d *Devices) Pays(rows, groups int64) bool {
 	if d.ready.Load() {
 		memory = slices.MinFunc(d.passes, func(a, b *pass) int { return cmp.Compare(a.memory, b.memory) }).memory
 	}
-	return d.config.Pays(rows, groups, memory)
+	if !d.config.Pays(seen, memory) {
+		return false
+	}
+	d.begin()
+	return true
 }
 
 func (d *Devices) open() (err error) {
@@ -241,6 +272,7 @@ func (d *Devices) Close() error {
 	if d.config.Leave {
 		return nil
 	}
+	d.forgo()
 	select {
 	case <-d.opened:
 		return d.close()
@@ -257,6 +289,7 @@ func (d *Devices) Close() error {
 // failure of one, also with Leave: other owners need the memory now.
 func (d *Devices) Void() error {
 	d.stop()
+	d.forgo()
 	<-d.opened
 	return d.close()
 }

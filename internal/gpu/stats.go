@@ -47,6 +47,12 @@ func (d *Devices) Stats() []Stats {
 // table may have gone to writers.
 func (o *outcome) stayed() bool { return o.context != nil }
 
+// Opening reports whether devices are being opened.
+func (d *Devices) Opening() bool {
+	pending, _ := d.Opened()
+	return pending && d.wanted.Load()
+}
+
 // Opened tells whether devices were opened, and if not, why; pending: that is not known yet.
 func (d *Devices) Opened() (pending bool, err error) {
 	select {

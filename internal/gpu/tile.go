@@ -35,6 +35,9 @@ func (d *Devices) tile() (anyTile, error) {
 	if d.ready.Load() {
 		return tileOrError(d.slot())
 	}
+	if !d.wanted.Load() {
+		return nil, nil
+	}
 	if _, err := d.Opened(); err != nil {
 		return nil, d.refused()
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -30,7 +31,10 @@ type DeviceFacts struct {
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
 	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
-	Regroup bool    // the CPU groups the groups by fewer keys: most are not put out
+	// Filtered: a filter passes rows over; it is not known how many
+	Filtered bool
+	Reading  float64 // seconds that workers take for these rows at their pace so far; 0: predicted
+	Regroup  bool    // the CPU groups the groups by fewer keys: most are not put out
 
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
@@ -83,7 +87,7 @@ func (c Costs) choose(f DeviceFacts) Choice {
 // cpu predicts the seconds of a run on the CPU alone.
 func (c Costs) cpu(f DeviceFacts) float64 {
 	_, groups := f.counts()
-	return c.reading(f) + (groups*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
+	return cmp.Or(f.Reading, c.reading(f)) + (groups*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
 }
 
 // device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device

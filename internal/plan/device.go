@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
@@ -31,16 +32,35 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Pays predicts, while the input is read, whether devices are faster for the rest of it: left is
-// how many rows that is, groups of rows are those that a worker's table has, and memory is what
-// each device has; 0: none is open yet.
-func (d Device) Pays(left, rows, groups, memory int64) bool {
-	f := d.Facts.rest(max(left, 0))
-	f.Groups, f.Opened = min(d.Facts.Groups, feedback.EstimateGroups(rows, groups)), memory > 0
+// Seen is what is known while the input is read: what a worker has seen in so many seconds, as all
+// others do about. No seconds: its pace is not known.
+type Seen struct {
+	cpu.Sample
+	Seconds float64
+}
+
+// Pays predicts, while the input is read, whether devices are faster for the rest of it. memory is
+// what each device has; 0: none is open yet. The CPU goes on at the pace of the rows read so far,
+// which knows of filters, expressions and texts what footers do not.
+func (d Device) Pays(seen Seen, memory int64) bool {
+	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
+	left := max(float64(d.Facts.Rows)-read, 0)
+	f := d.Facts.rest(int64(left))
+	f.Groups, f.Opened = min(d.Facts.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups)), memory > 0
 	if f.Opened {
 		f.Memory = memory
 	}
+	if read > 0 {
+		f.Reading = seen.Seconds / read * left
+	}
 	return d.costs.choose(f).Use
+}
+
+// Lazy reports whether devices should be opened only when Pays says so: opening takes its time, and
+// it is not known how many rows pass the filter, or how many groups they make.
+func (d Device) Lazy() bool {
+	f := &d.Facts
+	return d.costs.start(*f) > 0 && !f.Kept && (f.Filtered || f.Groups >= float64(f.Rows))
 }
 
 // decideDevice decides what computes. How devices would make rows themselves takes a look at each
@@ -58,7 +78,7 @@ func (p *planner) decideDevice() Device {
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.Threads,
-		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
+		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
 	}
 	if f.Unsupported == "" && spec.Kind != device.CPU {
 		d.Decoding, d.RowsBy = p.decoding(states)

@@ -107,8 +107,52 @@ func TestDevicePays(t *testing.T) {
 	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
 	p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
 	d := p.decideDevice()
-	if !d.Pays(1e9, 1e6, 5e5, 0) || d.Pays(0, 1e6, 5e5, 0) || d.Pays(-5, 1e6, 5e5, 0) {
-		t.Errorf("all rows left: %t, none: %t", d.Pays(1e9, 1e6, 5e5, 0), d.Pays(0, 1e6, 5e5, 0))
+	all := int64(1e9) / int64(d.Facts.Threads)
+	for _, x := range []struct {
+		read    int64   // by each worker
+		seconds float64 // in which they did
+		want    bool
+	}{
+		{1e6, 0, true},
+		{all / 100, 1, true},     // 99 s to come
+		{all / 100, .001, false}, // .1 s
+		{all, 10, false},         // none left
+		{2 * all, 10, false},
+	} {
+		seen := Seen{Seconds: x.seconds}
+		seen.Read, seen.Rows, seen.Groups = x.read, 1e6, 5e5
+		if got := d.Pays(seen, 0); got != x.want {
+			t.Errorf("%+v: %t", x, got)
+		}
+	}
+	few := Seen{Seconds: .001}
+	few.Read, few.Rows, few.Groups = 1e6, 1e4, 100 // a selective filter
+	if d.Pays(few, 0) {
+		t.Error("a device pays where the CPU takes .2 s")
+	}
+}
+
+// A device is opened only when it is known to pay, where the plan does not know how many rows pass
+// and how many groups they make, and opening takes time.
+func TestDeviceLazy(t *testing.T) {
+	for _, x := range []struct {
+		by, where string
+		kept      bool
+		want      bool
+	}{
+		{by: "region"},
+		{by: "region", where: "price > 5", want: true},
+		{by: "region", where: "price > 5", kept: true},
+		{by: "ordered_at", want: true}, // has no dictionary
+	} {
+		q := grouped(x.by, "sum(quantity)")
+		q.Where = x.where
+		p := planning(t, orders, q, Options{DevicePresent: true, DeviceKept: x.kept, Threads: 4})
+		p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
+		d := p.decideDevice()
+		if got := d.Lazy(); got != x.want {
+			t.Errorf("%+v: %t; %+v", x, got, d.Facts)
+		}
 	}
 }
 
