@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -94,6 +99,74 @@ func TestStatesDamagedWithin(t *testing.T) {
 		if _, err := mergeBytes(t, b); !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "damaged: ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// smallStates is a small table of states, as a file and as a stream: keys and states of every kind
+// of column, with NULLs.
+func smallStates(t *testing.T) (file, stream []byte) {
+	t.Helper()
+	schema, records := statesOf(t, gagg.Query{
+		From: gagg.Files("testdata/orders.parquet"), By: []string{"nullif(quantity, 3) as q", "cast(price as decimal(30,4)) as p"}, Where: "price < 0.45",
+		Aggs: exprs("count(*)", "sum(discount)", "max(product)", "first(region)", "count(distinct customer)"),
+	}, gagg.Options{Threads: 1})
+	file, err := os.ReadFile(stateFile(t, schema, records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := ipc.NewWriter(&b, ipc.WithSchema(schema))
+	for _, r := range records {
+		err = errors.Join(err, w.Write(r))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file, b.Bytes()
+}
+
+// merged is the rows that states come to, as text.
+func merged(t *testing.T, b []byte) (string, error) {
+	t.Helper()
+	r, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Merge(gagg.Stream("states", bytes.NewReader(b))), OrderBy: []string{"1", "2"}}, gagg.Options{Threads: 1, TempDir: t.TempDir()})
+	if err != nil {
+		return "", err
+	}
+	defer r.Release()
+	text := r.Schema().String()
+	for r.Next() {
+		for i, c := range r.Record().Columns() {
+			text += fmt.Sprintf("\n%s %v", r.Record().ColumnName(i), c)
+		}
+	}
+	return text, r.Err()
+}
+
+// States that are cut off anywhere, or that others follow, are an error, as a stream too: one that
+// ends between two records looks whole to Arrow.
+func TestStatesCut(t *testing.T) {
+	file, stream := smallStates(t)
+	for name, b := range map[string][]byte{"file": file, "stream": stream} {
+		for n := 0; n < len(b); n += 7 {
+			if _, err := merged(t, b[:n]); err == nil {
+				t.Errorf("%s: %d of %d bytes: %v", name, n, len(b), err)
+			}
+		}
+		if _, err := merged(t, slices.Concat(b, b)); !errors.Is(err, gagg.ErrInput) {
+			t.Errorf("%s: twice: %v", name, err)
+		}
+	}
+	_, err := merged(t, stream[:len(stream)-8])
+	if err == nil || !strings.Contains(err.Error(), "states: the stream was cut: it has no end mark") {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "cut.arrows")
+	if err := os.WriteFile(path, stream[:len(stream)-8], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = gagg.Run(t.Context(), gagg.Query{From: gagg.Merge(gagg.Files(path))}, gagg.Options{})
+	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "cut.arrows: the stream was cut") {
+		t.Error(err)
 	}
 }
 

@@ -65,6 +65,9 @@ func OpenMerged(ctx context.Context, m MergeSource, o Options, from budget.Lende
 			return all, err
 		}
 		if header, ok := headerOf(in); ok {
+			if err := complete(in); err != nil {
+				return all, errors.Join(err, in.Close())
+			}
 			all = append(all, Merged{Name: nameOf(in), States: in, Header: header})
 			continue
 		}
@@ -150,6 +153,9 @@ func openState(ctx context.Context, at parquetio.Input, o Options, from budget.L
 	if !ok {
 		return nil, "", in.Close()
 	}
+	if err := complete(in); err != nil {
+		return nil, "", errors.Join(err, in.Close())
+	}
 	return in, header, nil
 }
 
@@ -181,6 +187,22 @@ func headerOf(in Input) (string, bool) {
 		return "", false
 	}
 	return stateHeader(schema)
+}
+
+// isState reports whether a schema is that of states.
+func isState(schema *arrow.Schema) bool {
+	_, ok := stateHeader(schema)
+	return ok
+}
+
+// complete looks whether all of the states is there.
+func complete(in Input) error {
+	if in, ok := in.(*arrowInput); ok {
+		if err := in.files[0].Complete(); err != nil {
+			return in.files[0].failure(err)
+		}
+	}
+	return nil
 }
 
 func stateHeader(schema *arrow.Schema) (string, bool) {
