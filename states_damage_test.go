@@ -142,13 +142,41 @@ func merged(t *testing.T, b []byte) (string, error) {
 	return text, r.Err()
 }
 
+// A bit that flips anywhere in a table of states is an error of the input, or changes nothing.
+func TestStatesFlippedBits(t *testing.T) {
+	file, stream := smallStates(t)
+	for name, b := range map[string][]byte{"file": file, "stream": stream} {
+		want, err := merged(t, b)
+		if err != nil || len(want) < 200 {
+			t.Fatal(want, err)
+		}
+		step, found := 1, 0
+		if testing.Short() {
+			step = 7
+		}
+		for at := 0; at < len(b); at += step {
+			bad := bytes.Clone(b)
+			bad[at] ^= 1 << (at / step % 8)
+			switch got, err := merged(t, bad); {
+			case errors.Is(err, gagg.ErrInput):
+				found++
+			case err != nil:
+				t.Errorf("%s, byte %d of %d: %v", name, at, len(b), err)
+			case got != want:
+				t.Errorf("%s, byte %d of %d: another answer\ngot\n%s\nwant\n%s", name, at, len(b), got, want)
+			}
+		}
+		t.Logf("%s: %d of %d flips were seen", name, found, len(b)/step)
+	}
+}
+
 // States that are cut off anywhere, or that others follow, are an error, as a stream too: one that
 // ends between two records looks whole to Arrow.
 func TestStatesCut(t *testing.T) {
 	file, stream := smallStates(t)
 	for name, b := range map[string][]byte{"file": file, "stream": stream} {
 		for n := 0; n < len(b); n += 7 {
-			if _, err := merged(t, b[:n]); err == nil {
+			if _, err := merged(t, b[:n]); !errors.Is(err, gagg.ErrInput) {
 				t.Errorf("%s: %d of %d bytes: %v", name, n, len(b), err)
 			}
 		}

@@ -72,7 +72,7 @@ var allowed = map[string][]string{
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
 	"internal/device":  {"internal/cuda"},
-	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/iceberg", "internal/lake", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
+	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/iceberg", "internal/lake", "internal/parquetio", "internal/query", "internal/remote", "internal/spill", "internal/state"},
 	"internal/delta":   {"internal/column", "internal/lake", "internal/parquetio"},
 	"internal/iceberg": {"internal/column", "internal/filepool", "internal/lake", "internal/parquetio", "internal/sortkey"},
 	"internal/lake":    {"internal/column", "internal/parquetio"},
