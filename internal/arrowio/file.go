@@ -137,7 +137,7 @@ func (f *File) openFile(r io.ReaderAt, size int64) error {
 		}
 	}
 	f.partial = f.checkBlocks(r, end)
-	return nil
+	return f.checkAlone(r, end)
 }
 
 // addBlocks adds the messages that a list in the footer names.

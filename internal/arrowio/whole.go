@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
 )
 
 // This file is for who must have all records or none. Arrow lets a stream end without its end mark,
@@ -53,17 +55,66 @@ func (f *File) checkBlocks(r io.ReaderAt, end int64) error {
 	return nil
 }
 
+var errTwoFiles = errors.New("two Arrow IPC files in one, one behind the other: name them as files")
+
+// aloneSlack is how much may lie between the last message of a file and its footer.
+const aloneSlack = 64 << 10
+
+// checkAlone looks whether another file lies before this one, over whose bytes the footer would be
+// read: what no message takes is then as long as that file.
+func (f *File) checkAlone(r io.ReaderAt, end int64) error {
+	used := f.start
+	for _, b := range f.dicts {
+		used = max(used, b.at+b.meta+b.body)
+	}
+	for _, b := range f.records {
+		used = max(used, b.at+b.meta+b.body)
+	}
+	before := end - used
+	if before < int64(fileStart+tailSize) {
+		return nil
+	}
+	from := max(before-aloneSlack, 0)
+	some := make([]byte, min(before+int64(len(Magic)), end)-from)
+	if err := readAt(r, some, from); err != nil {
+		return err
+	}
+	if bytes.Contains(some, []byte(Magic+Magic)) {
+		return errTwoFiles
+	}
+	return nil
+}
+
 // Whole is the messages of a stream behind its schema, for a reader that must have all of them:
 // each is passed on when all of it has come, and what is behind its end is an error, as is an end
 // without a mark.
 type Whole struct {
-	from io.Reader
-	next bytes.Buffer
-	err  error
+	from    io.Reader
+	columns int
+	buffers int         // of a record
+	values  map[int]int // how many buffers the values of a dictionary may have
+	next    bytes.Buffer
+	err     error
 }
 
-// NewWhole returns the messages that from has.
-func NewWhole(from io.Reader) *Whole { return &Whole{from: from} }
+// NewWhole returns the messages that from has, of columns none of which is nested.
+func NewWhole(from io.Reader, schema *arrow.Schema) *Whole {
+	w := &Whole{from: from, columns: len(schema.Fields()), values: map[int]int{}}
+	for _, f := range schema.Fields() {
+		n, err := (&field{Field: f}).buffers()
+		if err != nil {
+			w.err = err
+		}
+		w.buffers += n
+		if d, ok := storage(f.Type).(*arrow.DictionaryType); ok {
+			if n, err = (&field{Field: arrow.Field{Name: f.Name, Type: d.ValueType}}).buffers(); err != nil {
+				w.err = err
+			}
+			w.values[n] = n
+		}
+	}
+	return w
+}
 
 // Err is what is wrong with the stream, as far as it was read.
 func (w *Whole) Err() error {
@@ -116,7 +167,67 @@ func (w *Whole) message() (err error) {
 	if err != nil {
 		return damaged(err)
 	}
-	return cutWithin(w.take(m.body))
+	body := w.next.Len()
+	if err := w.take(m.body); err != nil {
+		return cutWithin(err)
+	}
+	return damaged(w.checkLengths(&m, w.next.Bytes()[body:]))
+}
+
+// checkLengths looks whether the columns of a message have as many rows as it says, and their
+// buffers, within its body: the library takes their word, and memory for it.
+func (w *Whole) checkLengths(m *message, body []byte) error {
+	table, columns, buffers := m.header, w.columns, w.buffers
+	switch m.kind {
+	case recordMessage:
+	case dictionaryMessage:
+		at, ok, err := m.field(table, dictionaryData)
+		if err != nil || !ok {
+			return errDamaged
+		}
+		table, columns = at, 1
+	default:
+		return errDamaged
+	}
+	d := batch{message: *m}
+	if err := d.begin(table); err != nil {
+		return err
+	}
+	if m.kind == dictionaryMessage {
+		buffers = w.values[d.bLeft]
+	}
+	if d.rows < 0 || d.rows > maxRows || d.nodesLeft != columns || d.bLeft != buffers {
+		return errDamaged
+	}
+	for d.nodesLeft > 0 {
+		if _, err := d.node(int(d.rows)); err != nil {
+			return err
+		}
+	}
+	for d.bLeft > 0 {
+		at, size, err := d.extent()
+		if err != nil {
+			return err
+		}
+		if d.packed != plain && size > 0 {
+			if err := d.checkPacked(body[at : at+size]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkPacked looks whether a buffer says that it is longer than its bytes can give.
+func (d *batch) checkPacked(b []byte) error {
+	if len(b) < unpackedSize {
+		return errDamaged
+	}
+	size := int64(binary.LittleEndian.Uint64(b))
+	if size < -1 || size > growthFloor+d.packed.growth()*int64(len(b)) {
+		return errDamaged
+	}
+	return nil
 }
 
 // end looks what is behind the end mark.

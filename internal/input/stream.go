@@ -104,7 +104,7 @@ func openArrowStream(name string, r io.Reader, start []byte, from budget.Lender)
 	}
 	records := fromReader(stream)
 	if isState(stream.Schema()) {
-		whole := arrowio.NewWhole(checked)
+		whole := arrowio.NewWhole(checked, stream.Schema())
 		rest.Reader, records = whole, fromWhole(stream, whole)
 	}
 	return newRecordInput(name, stream.Schema(), records, from)
