@@ -1,7 +1,7 @@
 // Package remote reads files on HTTP servers at any place, in few requests.
 //
 // The first request for an [Object] asks for its end, where the footer of a file is, and tells its
-// size and its version (ETag). What is wanted next is said in advance ([Object.Want]): ranges that
+// size and its version (ETag). Where a listing has told the size, that range is an exact one. What is wanted next is said in advance ([Object.Want]): ranges that
 // are near each other become one request of up to 8 MiB, several of which are under way at once.
 // What was not wanted is read as it is asked for. All requests name the version: an object that was
 // replaced is [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte
@@ -60,7 +60,8 @@ type Client struct {
 
 	mu      sync.Mutex
 	objects map[string]*Object
-	ahead   int64 // bytes of extents
+	listed  map[string]int64 // sizes by path, as listings have them
+	ahead   int64            // bytes of extents
 }
 
 // New returns a client.
@@ -83,7 +84,7 @@ func New(c Config) *Client {
 	if c.Ahead == 0 {
 		c.Ahead = 64 << 20
 	}
-	return &Client{config: c, http: http.Client{Transport: c.Transport}, slots: make(chan struct{}, inFlight), objects: map[string]*Object{}}
+	return &Client{config: c, http: http.Client{Transport: c.Transport}, slots: make(chan struct{}, inFlight), objects: map[string]*Object{}, listed: map[string]int64{}}
 }
 
 // Close ends what is kept open.
@@ -112,7 +113,7 @@ type Whole struct{ io.ReadCloser }
 // lender from now on. Of a server that knows no ranges it returns what comes.
 func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Object, *Whole, error) {
 	c.mu.Lock()
-	o := c.objects[at]
+	o, listed := c.objects[at], c.listed[at]
 	c.mu.Unlock()
 	if o != nil {
 		o.use(ctx, from)
@@ -122,7 +123,7 @@ func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Obje
 		return nil, nil, errors.New("not a URL")
 	}
 	o = &Object{client: c, url: at, parts: map[int]*wanted{}}
-	whole, err := o.open(ctx)
+	whole, err := o.open(ctx, listed)
 	if err != nil || whole != nil {
 		return nil, whole, err
 	}

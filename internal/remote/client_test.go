@@ -206,3 +206,34 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%v, %+v", err, c.Stats())
 	}
 }
+
+// An object whose size a listing has told takes one request, whatever it is now; one that is
+// another by then, two. What is read is what there is.
+func TestListedSize(t *testing.T) {
+	for _, size := range []int{1, 1000, tailBytes, tailBytes + 1, 3 * tailBytes} {
+		data := noise(size)
+		for _, told := range []int{size, size / 2, size + 1, 2 * size, size + 2*tailBytes, 0} {
+			at, asked := serve(t, data, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+				if size < tailBytes && r.Header.Get("Range") == fmt.Sprintf("bytes=-%d", tailBytes) {
+					w.WriteHeader(http.StatusRequestedRangeNotSatisfiable) // as some servers do
+					return true
+				}
+				return false
+			})
+			c := New(Config{})
+			c.noteSize(at, int64(told))
+			o, _, err := c.Open(t.Context(), at, nil)
+			if err != nil {
+				t.Fatalf("%d bytes, told %d: %v", size, told, err)
+			}
+			got := make([]byte, min(size, tailBytes))
+			if _, err := o.ReadAt(got, int64(size-len(got))); err != nil || o.Size() != int64(size) || !bytes.Equal(got, data[size-len(got):]) {
+				t.Errorf("%d bytes, told %d: %d, %v", size, told, o.Size(), err)
+			}
+			if n := asked.Load(); n > 3 || told == size && n > 1 {
+				t.Errorf("%d bytes, told %d: %d requests", size, told, n)
+			}
+			c.Close()
+		}
+	}
+}
