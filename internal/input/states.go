@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -91,7 +92,7 @@ func OpenMerged(ctx context.Context, m MergeSource, o Options, from budget.Lende
 
 // openMergedFiles appends what the files at paths hold.
 func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files int, o Options, from budget.Lender) ([]Merged, int, error) {
-	w := &web{ctx: ctx, o: o, from: from}
+	w := &web{ctx: ctx, o: o, from: from, states: true}
 	rows := func(path string) {
 		if files < 0 {
 			files = len(all)
@@ -108,7 +109,7 @@ func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files 
 		found := []parquetio.Input{inputs[i]}
 		if inputs[i].Reader == nil {
 			var names []string
-			if names, err = parquetio.List(ctx, []string{inputs[i].Path}); err != nil {
+			if names, err = namesIn(ctx, inputs[i].Path); err != nil {
 				break
 			}
 			found = found[:0]
@@ -137,6 +138,14 @@ func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files 
 		}
 	}
 	return all, files, err
+}
+
+// namesIn tells which files are at a path: of a folder those that may hold states.
+func namesIn(ctx context.Context, path string) ([]string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return parquetio.ListStates(ctx, path)
+	}
+	return parquetio.List(ctx, []string{path})
 }
 
 // openState opens a file of states; without States: it holds something else.

@@ -54,6 +54,30 @@ func stateHeader(schema *arrow.Schema) (header string, checked bool, err error) 
 	return header, true, nil
 }
 
+// StatesOf is the query whose states an input holds, for messages; "": it holds none.
+func StatesOf(in Input) string {
+	switch in := in.(type) {
+	case *remoteInput:
+		return StatesOf(in.Input)
+	case *arrowInput:
+		return statesOfSchema(in.files[0].Schema)
+	case *recordInput:
+		return statesOfSchema(in.schema)
+	}
+	return ""
+}
+
+func statesOfSchema(schema *arrow.Schema) string {
+	if !isState(schema) {
+		return ""
+	}
+	header, _, err := stateHeader(schema)
+	if err != nil {
+		return "a query that cannot be read"
+	}
+	return state.About(header)
+}
+
 // checkedInput is states with checksums: whoever reads them reads all columns, which are compared.
 type checkedInput struct {
 	Input
