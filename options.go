@@ -71,8 +71,8 @@ type Options struct {
 	// experiments.
 	NoGPUDecoding bool
 	// AsOf is the version of a table that is read: of Delta Lake a whole number; of Iceberg the id
-	// of a snapshot, a time such as 2024-01-31 12:00:00, of UTC if it does not say its zone, or the
-	// name of a branch or a tag. "": the latest.
+	// of a snapshot, or the name of a branch or a tag; of both a time such as 2024-01-31 12:00:00, of
+	// UTC if it does not say its zone. "": the latest.
 	AsOf string
 
 	// Deterministic has sums of floats, and all that is made of them, come out with the same bits

@@ -163,8 +163,8 @@ func (c *command) resultFormat() (sink.Format, error) {
 	return sink.CSV, nil
 }
 
-// checkStateName refuses a name that says of states that they are something else. Any extension that
-// says nothing will do.
+// checkStateName refuses a name that says of states that they are something else. Any extension
+// that says nothing will do.
 func (c *command) checkStateName() error {
 	f, ok := sink.FormatForPath(c.output)
 	packed, rest := sink.CompressionForPath(c.output)

@@ -7,10 +7,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// This file finds files that are two, one behind the other, as "cat a.parquet b.parquet" makes them.
-// The footer at the end is that of b, and counts from where b begins; it would be read over the bytes
-// of a. What lies before that footer and belongs to none of its chunks and indexes is then as long
-// as a:
+// This file finds files that are two, one behind the other, as "cat a.parquet b.parquet" makes
+// them. The footer at the end is that of b, and counts from where b begins; it would be read over
+// the bytes of a. What lies before that footer and belongs to none of its chunks and indexes is
+// then as long as a:
 //
 //	PAR1 … PAR1 PAR1 chunks indexes footer PAR1
 //	└─ a ─────┘ └─ b ─────────────┘

@@ -1,11 +1,11 @@
 // Package remote reads files on HTTP servers at any place, in few requests.
 //
 // The first request for an [Object] asks for its end, where the footer of a file is, and tells its
-// size and its version (ETag). Where a listing has told the size, that range is an exact one. What is wanted next is said in advance ([Object.Want]): ranges that
-// are near each other become one request of up to 8 MiB, several of which are under way at once.
-// What was not wanted is read as it is asked for. All requests name the version: an object that was
-// replaced is [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte
-// where it broke off.
+// size and its version (ETag). Where a listing has told the size, that range is an exact one. What
+// is wanted next is said in advance ([Object.Want]): ranges that are near each other become one
+// request of up to 8 MiB, several of which are under way at once. What was not wanted is read as it
+// is asked for. All requests name the version: an object that was replaced is [ErrChanged]. A
+// request that fails in a way that may pass is repeated, from the byte where it broke off.
 //
 // A server that knows no ranges sends the whole of an object, which [Whole] then is.
 package remote
