@@ -174,6 +174,9 @@ func passing(err error) bool {
 		}
 		return status.code >= 500
 	}
+	if keys := (*keysError)(nil); errors.As(err, &keys) { // who finds them has tried
+		return false
+	}
 	return !errors.Is(err, ErrChanged) && !errors.Is(err, errAnswer)
 }
 

@@ -237,3 +237,43 @@ func TestListedSize(t *testing.T) {
 		}
 	}
 }
+
+// finder gives other keys each time.
+type finder struct {
+	n   atomic.Int64
+	err error
+}
+
+func (f *finder) Keys(context.Context) (Keys, error) {
+	return Keys{AccessKey: fmt.Sprintf("key%d", f.n.Add(1)), SecretKey: "s", SessionToken: "t"}, f.err
+}
+
+// Each request is signed with the keys that the finder has then, so that a long run outlives them;
+// where it has none for it to ask with, the run ends, and the server is not asked.
+func TestFinder(t *testing.T) {
+	data := noise(3 * tailBytes)
+	var signed []string
+	at, asked := serve(t, data, func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
+		who, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="), "/")
+		signed = append(signed, who+" "+r.Header.Get("X-Amz-Security-Token"))
+		return false
+	})
+	keys := &finder{}
+	c := New(Config{Stores: map[string]Store{"s3": {Endpoint: strings.TrimSuffix(at, "/x"), Finder: keys}}})
+	defer c.Close()
+	o, _, err := c.Open(t.Context(), "s3://b/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.ReadAt(make([]byte, 10), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(signed, ", "); got != "key1 t, key2 t" {
+		t.Error(got)
+	}
+	keys.err = errors.New("no way")
+	before := asked.Load()
+	if _, err := o.ReadAt(make([]byte, 10), 100); err == nil || err.Error() != "credentials: no way" || keys.n.Load() != 3 || asked.Load() != before {
+		t.Errorf("%v, asked for keys %d times", err, keys.n.Load())
+	}
+}
