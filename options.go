@@ -104,8 +104,8 @@ type Options struct {
 // are, or by a Finder, which is asked before each request. Without either requests are not signed.
 type Store = exec.Store
 
-// KeyFinder finds the keys of who asks a store, keeps them, and finds others before they end. It may
-// be called concurrently. Keys without an AccessKey are none.
+// KeyFinder finds the keys of who asks a store, keeps them, and finds others before they end. It
+// may be called concurrently. Keys without an AccessKey are none.
 type KeyFinder = exec.KeyFinder
 
 // Keys are what a KeyFinder finds.
