@@ -74,10 +74,15 @@ func TestStoresFinder(t *testing.T) {
 			t.Errorf("%q: %+v, %v", test.env, all["s3"], err)
 		}
 	}
-	c := &command{env: []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x", "HOME=/nowhere"}}
-	c.inputs = []string{"s3://b/k"}
-	if _, err := c.stores(); err == nil {
-		t.Error("a token would leave the machine without encryption")
+	for _, env := range []string{
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x", // a token would leave the machine without encryption
+		"AWS_PROFILE=misspelt",
+	} {
+		c := &command{env: []string{env, "HOME=/nowhere"}}
+		c.inputs = []string{"s3://b/k"}
+		if _, err := c.stores(); err == nil {
+			t.Errorf("%s is taken", env)
+		}
 	}
 }
 

@@ -144,8 +144,11 @@ func (f *finding) chain() (provider, error) {
 // it is the source of.
 func (f *finding) profile(name string, above []string) (provider, error) {
 	p, err := f.Profile(name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(p) == 0 && name != "default": // it was asked for by this name
+		return nil, fmt.Errorf("there is no profile %s, or nothing in it", name)
 	}
 	keys := remote.Keys{AccessKey: p["aws_access_key_id"], SecretKey: p["aws_secret_access_key"], SessionToken: p["aws_session_token"]}
 	source := p["source_profile"]
