@@ -572,3 +572,56 @@ func TestObjectWithoutListing(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// A time stands for the version that the table had then, by what commits say of themselves.
+func TestDeltaAsOfTime(t *testing.T) {
+	type row struct{ X int64 }
+	l := newLake(t)
+	at := func(millis int64, key string) object {
+		return object{"commitInfo": object{key: millis, "timestamp": millis + 7}}
+	}
+	l.start(1, nil, nil, nil, field("X", "long"))
+	const day = 24 * 60 * 60 * 1000
+	for i := range int64(9) {
+		key := "timestamp"
+		if i > 4 {
+			key = "inCommitTimestamp"
+		}
+		info := at(i*day, key)
+		if key == "timestamp" {
+			info = object{"commitInfo": object{"timestamp": i * day}}
+		}
+		l.commit(info, add(l, fmt.Sprintf("%d.parquet", i), nil, "", row{i}))
+	}
+	count := func(asOf string) string {
+		rows, _, err := l.ask(gagg.Query{Aggs: exprs("count(*)")}, gagg.Options{AsOf: asOf})
+		if err != nil {
+			if !errors.Is(err, gagg.ErrInput) && !errors.Is(err, gagg.ErrUsage) {
+				t.Error(err)
+			}
+			return err.Error()
+		}
+		return rows[0]
+	}
+	first := fmt.Sprintf("_delta_log/%020d.json", 0)
+	b, err := os.ReadFile(filepath.Join(l.dir, first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.write(first, bytes.Replace(b, []byte(`"operation"`), []byte(`"timestamp":-3600000,"operation"`), 1))
+	for asOf, want := range map[string]string{
+		"1970-01-01": "1", "1970-01-01 23:59:59.999": "1", "1970-01-02": "2", "1970-01-05T12:00": "5", "1970-01-06 00:00:00": "6", "1970-01-06 01:00+02:00": "5",
+		"1970-01-09": "9", "2024-01-31": "9", "3": "3",
+		"1969-12-31 22:59": "no version of 1969-12-31T22:59:00Z or before: its log begins with version 0, of 1969-12-31T23:00:00Z",
+		"1969-12-31 23:59": "0",
+		"yesterday":        "is no version of a Delta table, which is a whole number, nor a time",
+	} {
+		if got := count(asOf); got != want && !(len(want) > 2 && strings.Contains(got, want)) {
+			t.Errorf("%s: %s, want %s", asOf, got, want)
+		}
+	}
+	l.commit(add(l, "9.parquet", nil, "", row{9}))
+	if got := count("2024-01-31"); !strings.Contains(got, "00010.json: the commit does not say when it was made: name a version in place of a time") {
+		t.Error(got)
+	}
+}

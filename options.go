@@ -71,8 +71,8 @@ type Options struct {
 	// experiments.
 	NoGPUDecoding bool
 	// AsOf is the version of a table that is read: of Delta Lake a whole number; of Iceberg the id
-	// of a snapshot, a time such as 2024-01-31 12:00:00, of UTC if it does not say its zone, or the
-	// name of a branch or a tag. "": the latest.
+	// of a snapshot, or the name of a branch or a tag; of both a time such as 2024-01-31 12:00:00,
+	// of UTC if it does not say its zone. "": the latest.
 	AsOf string
 
 	// Deterministic has sums of floats, and all that is made of them, come out with the same bits
@@ -100,9 +100,16 @@ type Options struct {
 }
 
 // Store is where the buckets of a scheme are, with the interface of S3: the Endpoint, a URL
-// ("": Amazon's), and the Region ("": us-east-1); and the keys of who asks. Without an
-// AccessKey requests are not signed.
+// ("": Amazon's), and the Region ("": us-east-1); and the keys of who asks: as they
+// are, or by a Finder, which is asked before each request. Without either requests are not signed.
 type Store = exec.Store
+
+// KeyFinder finds the keys of who asks a store, keeps them, and finds others before they end. It
+// may be called concurrently. Keys without an AccessKey are none.
+type KeyFinder = exec.KeyFinder
+
+// Keys are what a KeyFinder finds.
+type Keys = exec.Keys
 
 // DefaultTempDir is the folder of an empty Options.TempDir: $TMPDIR, else
 // /var/tmp, else that of the system for temporary files.

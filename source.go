@@ -122,6 +122,8 @@ type Description struct {
 	Rows      int64               `json:"rows"` // -1: not known
 	RowGroups int                 `json:"row_groups"`
 	Bytes     int64               `json:"bytes"` // size of the files
+	// States is the query whose states, which Merge finishes, the input holds; "": it holds rows.
+	States string `json:"states,omitempty"`
 }
 
 // ColumnDescription is a column of an input.
@@ -151,7 +153,7 @@ func Head(ctx context.Context, src Source, n int, o Options) (*Description, arro
 }
 
 func described(all input.Description) *Description {
-	d := Description{Files: all.Files, Rows: all.Rows, RowGroups: all.RowGroups, Bytes: all.Bytes}
+	d := Description{Files: all.Files, Rows: all.Rows, RowGroups: all.RowGroups, Bytes: all.Bytes, States: all.States}
 	for _, c := range all.Columns {
 		d.Columns = append(d.Columns, ColumnDescription(c))
 	}

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -94,6 +99,102 @@ func TestStatesDamagedWithin(t *testing.T) {
 		if _, err := mergeBytes(t, b); !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "damaged: ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// smallStates is a small table of states, as a file and as a stream: keys and states of every kind
+// of column, with NULLs.
+func smallStates(t *testing.T) (file, stream []byte) {
+	t.Helper()
+	schema, records := statesOf(t, gagg.Query{
+		From: gagg.Files("testdata/orders.parquet"), By: []string{"nullif(quantity, 3) as q", "cast(price as decimal(30,4)) as p"}, Where: "price < 6 and customer like '%01' and quantity in (3, 7)",
+		Aggs: exprs("count(*)", "sum(discount)", "max(product)", "first(region)", "count(distinct customer)"),
+	}, gagg.Options{Threads: 1})
+	file, err := os.ReadFile(stateFile(t, schema, records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := ipc.NewWriter(&b, ipc.WithSchema(schema))
+	for _, r := range records {
+		err = errors.Join(err, w.Write(r))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file, b.Bytes()
+}
+
+// merged is the rows that states come to, as text.
+func merged(t *testing.T, b []byte) (string, error) {
+	t.Helper()
+	r, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Merge(gagg.Stream("states", bytes.NewReader(b))), OrderBy: []string{"1", "2"}}, gagg.Options{Threads: 1, TempDir: t.TempDir()})
+	if err != nil {
+		return "", err
+	}
+	defer r.Release()
+	text := r.Schema().String()
+	for r.Next() {
+		for i, c := range r.Record().Columns() {
+			text += fmt.Sprintf("\n%s %v", r.Record().ColumnName(i), c)
+		}
+	}
+	return text, r.Err()
+}
+
+// A bit that flips anywhere in a table of states is an error of the input, or changes nothing.
+func TestStatesFlippedBits(t *testing.T) {
+	file, stream := smallStates(t)
+	for name, b := range map[string][]byte{"file": file, "stream": stream} {
+		want, err := merged(t, b)
+		if err != nil || strings.Count(want, "insulating tape") < 3 {
+			t.Fatal(want, err)
+		}
+		step, found := 3, 0
+		if testing.Short() {
+			step = 13
+		}
+		for at := 0; at < len(b); at += step {
+			bad := bytes.Clone(b)
+			bad[at] ^= 1 << (at / step % 8)
+			switch got, err := merged(t, bad); {
+			case errors.Is(err, gagg.ErrInput):
+				found++
+			case err != nil:
+				t.Errorf("%s, byte %d of %d: %v", name, at, len(b), err)
+			case got != want:
+				t.Errorf("%s, byte %d of %d: another answer\ngot\n%s\nwant\n%s", name, at, len(b), got, want)
+			}
+		}
+		t.Logf("%s: %d of %d flips were seen", name, found, len(b)/step)
+	}
+}
+
+// States that are cut off anywhere, or that others follow, are an error, as a stream too: one that
+// ends between two records looks whole to Arrow.
+func TestStatesCut(t *testing.T) {
+	file, stream := smallStates(t)
+	for name, b := range map[string][]byte{"file": file, "stream": stream} {
+		for n := 0; n < len(b); n += 7 {
+			if _, err := merged(t, b[:n]); !errors.Is(err, gagg.ErrInput) {
+				t.Errorf("%s: %d of %d bytes: %v", name, n, len(b), err)
+			}
+		}
+		if _, err := merged(t, slices.Concat(b, b)); !errors.Is(err, gagg.ErrInput) {
+			t.Errorf("%s: twice: %v", name, err)
+		}
+	}
+	_, err := merged(t, stream[:len(stream)-8])
+	if err == nil || !strings.Contains(err.Error(), "states: the stream was cut: it has no end mark") {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "cut.arrows")
+	if err := os.WriteFile(path, stream[:len(stream)-8], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = gagg.Run(t.Context(), gagg.Query{From: gagg.Merge(gagg.Files(path))}, gagg.Options{})
+	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), "cut.arrows: the stream was cut") {
+		t.Error(err)
 	}
 }
 

@@ -195,3 +195,24 @@ func TestStores(t *testing.T) {
 		t.Errorf("without credentials: %s, %v; %q", got, err, b.refused)
 	}
 }
+
+// A folder of a store has the states that are in it, as one on disk does.
+func TestStatesInStore(t *testing.T) {
+	q := gagg.Query{From: gagg.Files("testdata/orders.parquet"), Aggs: exprs("count(*)")}
+	states, err := os.ReadFile(stateFileOf(t, q, gagg.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bucket{name: "b", keys: []string{"d/1.state", "d/readme.txt"}, file: states}
+	b.Server = httptest.NewServer(b)
+	defer b.Close()
+	o := gagg.Options{Stores: map[string]gagg.Store{"s3": {Endpoint: b.URL}}}
+	q = gagg.Query{From: gagg.Merge(gagg.Files("s3://b/d/"))}
+	if got := mustAnswer(t, q, o); !slices.Equal(got, []string{"12000"}) {
+		t.Error(got)
+	}
+	b.keys = append(b.keys, "d/x.parquet")
+	if _, err := gagg.Run(t.Context(), q, o); !errors.Is(err, gagg.ErrUsage) || !strings.Contains(err.Error(), "s3://b/d/ has states, s3://b/d/1.state, and Parquet files, s3://b/d/x.parquet: name those that are meant") {
+		t.Error(err)
+	}
+}

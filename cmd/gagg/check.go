@@ -101,6 +101,7 @@ var exclusive = []struct{ a, b, hint string }{
 	{"summarize", "part", "--summarize is of all rows; use --sample"},
 	{"schema", "partial", "--schema runs no query; drop --partial"},
 	{"schema", "merge", "--schema runs no query; drop --merge"},
+	{"schema", "part", "--schema tells of whole inputs; drop --part"},
 	{"partial", "having", "states are of incomplete groups; give --having to who merges"},
 	{"partial", "order-by", "states have no order; give --order-by to who merges"},
 	{"partial", "limit", "states are of all groups; give --limit to who merges"},

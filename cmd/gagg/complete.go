@@ -85,7 +85,13 @@ func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnD
 	}
 	c.inputs, c.quiet, c.device, c.unionByName = readable, true, "cpu", true
 	o, err := c.libraryOptions(io.Discard)
+	if err == nil {
+		o.Transport, err = c.transport()
+	}
 	if err != nil {
+		return nil
+	}
+	if o.Transport, err = c.transport(); err != nil {
 		return nil
 	}
 	if o.Stores, err = c.stores(); err != nil {

@@ -117,7 +117,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.Var(&s.loadFactor, "load-factor", "loads `a,b` of a GPU's tables: one is full above a, and none exceeds b (default 0.5,0.75); for experiments")
 	f.IntVar(&s.partitions, "partitions", 0, "cut the groups into `n` partitions instead of what the plan says; for experiments")
 	f.BoolVar(&s.noGPUDecoding, "no-gpu-decoding", false, "decode column chunks on the CPU, which makes rows of them for GPUs; for experiments")
-	f.StringVar(&s.asOf, "as-of", "", "read a `VERSION` of a table: of Delta Lake a number, of Iceberg a snapshot's id, a time, a branch or a tag (default: the latest)")
+	f.StringVar(&s.asOf, "as-of", "", "read a `VERSION` of a table: of Delta Lake a number or a time, of Iceberg a snapshot's id, a time, a branch or a tag (default: the latest)")
 	f.BoolVar(&s.unionByName, "union-by-name", false, "take a column that a file lacks as NULL")
 	f.BoolVar(&s.noPruning, "no-pruning", false, "read row groups and pages even where statistics say that none of their rows matters")
 

@@ -92,6 +92,9 @@ func example(d *gagg.Description, inputs []string) string {
 			number = name
 		}
 	}
+	if d.States != "" {
+		return "gagg --merge" + quotedInputs(inputs)
+	}
 	command := "gagg"
 	if key != "" {
 		command += " -k " + shellQuoted(key)
@@ -104,10 +107,14 @@ func example(d *gagg.Description, inputs []string) string {
 	if key != "" {
 		command += " --order-by -n --limit 10"
 	}
+	return command + quotedInputs(inputs)
+}
+
+func quotedInputs(inputs []string) (words string) {
 	for _, input := range inputs {
-		command += " " + shellQuoted(input)
+		words += " " + shellQuoted(input)
 	}
-	return command
+	return words
 }
 
 var bareWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`) })

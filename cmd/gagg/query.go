@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 
 	"github.com/gagg-dev/gagg"
 )
@@ -70,15 +73,31 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		Deterministic: s.deterministic,
 		NoGPUDecoding: s.noGPUDecoding,
 		Logger:        s.logger(stderr),
-		Transport:     transport(),
 	}, err
 }
 
-// transport asks servers, by way of the proxies that the environment names.
-func transport() http.RoundTripper {
+// transport asks servers, by way of the proxies that the environment names. Certificates that
+// AWS_CA_BUNDLE has are trusted beside those of the system.
+func (c *command) transport() (http.RoundTripper, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost, t.DisableCompression = t.MaxIdleConns, true
-	return t
+	file := c.variable("AWS_CA_BUNDLE")
+	if file == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usagef("AWS_CA_BUNDLE: %v", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, usagef("AWS_CA_BUNDLE: %s has no certificates", file)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return t, nil
 }
 
 // logger writes what the library logs to stderr: warnings, with --verbose

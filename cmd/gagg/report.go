@@ -42,6 +42,11 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if d.States != "" {
+		if _, err := fmt.Fprintf(w, "\nstates of %s: --merge finishes them\n", oneLine(d.States)); err != nil {
+			return err
+		}
+	}
 	if d.Rows < 0 {
 		_, err := fmt.Fprintln(w, "\na stream; rows: not known")
 		return err

@@ -135,7 +135,7 @@ func (c *command) nameOf(f sink.Format) string {
 // a name would surprise whoever opens it. Pipes and devices may have any name.
 func (c *command) resultFormat() (sink.Format, error) {
 	if c.partial && c.format == "" {
-		return sink.Arrow, nil // whatever the extension
+		return sink.Arrow, c.checkStateName()
 	}
 	if c.format != "" {
 		f, err := sink.ParseFormat(c.format)
@@ -161,6 +161,21 @@ func (c *command) resultFormat() (sink.Format, error) {
 		return sink.Table, nil
 	}
 	return sink.CSV, nil
+}
+
+// checkStateName refuses a name that says of states that they are something else. Any extension
+// that says nothing will do.
+func (c *command) checkStateName() error {
+	f, ok := sink.FormatForPath(c.output)
+	packed, rest := sink.CompressionForPath(c.output)
+	switch {
+	case c.output == "-" || isDevice(c.output):
+	case packed != "":
+		return usagef("--output %s: states are not compressed: take the name %s", c.output, rest)
+	case ok && f != sink.Arrow:
+		return usagef("--output %s: states are Arrow, and the name says %s: take another extension, such as .state, or say -f arrow", c.output, f)
+	}
+	return nil
 }
 
 // isDevice reports whether path is there and no regular file.

@@ -176,6 +176,9 @@ func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	if err != nil {
 		return gagg.Query{}, o, err
 	}
+	if o.Transport, err = c.transport(); err != nil {
+		return gagg.Query{}, o, err
+	}
 	if o.Stores, err = c.stores(); err != nil {
 		return gagg.Query{}, o, err
 	}

@@ -5,12 +5,15 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/credentials"
 )
 
 const googleEndpoint = "https://storage.googleapis.com"
@@ -45,25 +48,58 @@ func (c *command) variable(name string) (value string) {
 
 // amazonStore puts variables before files, and the file of credentials before that of settings.
 func (c *command) amazonStore() (gagg.Store, error) {
-	home := filepath.Join(c.variable("HOME"), ".aws")
 	profile := cmp.Or(c.variable("AWS_PROFILE"), c.variable("AWS_DEFAULT_PROFILE"), "default")
-	section := "profile " + profile
-	if profile == "default" {
-		section = profile
+	settings, err := c.profile(profile)
+	if err != nil {
+		return gagg.Store{}, err
+	}
+	s := gagg.Store{
+		Endpoint: cmp.Or(c.variable("AWS_ENDPOINT_URL_S3"), c.variable("AWS_ENDPOINT_URL"), settings["endpoint_url"]),
+		Region:   cmp.Or(c.variable("AWS_REGION"), c.variable("AWS_DEFAULT_REGION"), settings["region"]),
+	}
+	transport, err := c.transport()
+	if err != nil {
+		return s, err
+	}
+	keys, finder, err := credentials.New(credentials.Config{
+		Variable: c.variable, Profile: c.profile, Name: profile, Region: s.Region, Machine: isAmazon(s.Endpoint), Transport: transport,
+	})
+	if err != nil {
+		return s, usagef("%v", err)
+	}
+	if s.AccessKey, s.SecretKey, s.SessionToken = keys.AccessKey, keys.SecretKey, keys.SessionToken; finder != nil {
+		s.Finder = finder
+	}
+	return s, nil
+}
+
+// isAmazon reports whether an endpoint is one of Amazon's: the keys of a machine are for no other.
+func isAmazon(endpoint string) bool {
+	if endpoint == "" {
+		return true
+	}
+	u, err := url.Parse(endpoint)
+	return err == nil && (strings.HasSuffix(u.Hostname(), ".amazonaws.com") || strings.HasSuffix(u.Hostname(), ".amazonaws.com.cn"))
+}
+
+// profile is the settings of a profile, by both files. Keys go together.
+func (c *command) profile(name string) (map[string]string, error) {
+	home := filepath.Join(c.variable("HOME"), ".aws")
+	section := "profile " + name
+	if name == "default" {
+		section = name
 	}
 	config, err1 := profileOf(cmp.Or(c.variable("AWS_CONFIG_FILE"), filepath.Join(home, "config")), section)
-	secrets, err2 := profileOf(cmp.Or(c.variable("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials")), profile)
-	s := gagg.Store{
-		Endpoint:  cmp.Or(c.variable("AWS_ENDPOINT_URL_S3"), c.variable("AWS_ENDPOINT_URL"), config["endpoint_url"]),
-		Region:    cmp.Or(c.variable("AWS_REGION"), c.variable("AWS_DEFAULT_REGION"), config["region"]),
-		AccessKey: c.variable("AWS_ACCESS_KEY_ID"), SecretKey: c.variable("AWS_SECRET_ACCESS_KEY"), SessionToken: c.variable("AWS_SESSION_TOKEN"),
-	}
-	for _, from := range []map[string]string{secrets, config} {
-		if s.AccessKey == "" { // keys go together
-			s.AccessKey, s.SecretKey, s.SessionToken = from["aws_access_key_id"], from["aws_secret_access_key"], from["aws_session_token"]
+	secrets, err2 := profileOf(cmp.Or(c.variable("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials")), name)
+	all := map[string]string{}
+	maps.Copy(all, config)
+	if secrets["aws_access_key_id"] != "" {
+		for _, key := range []string{"aws_access_key_id", "aws_secret_access_key", "aws_session_token"} {
+			delete(all, key)
 		}
 	}
-	return s, errors.Join(err1, err2)
+	maps.Copy(all, secrets)
+	return all, errors.Join(err1, err2)
 }
 
 // profileOf is the settings of a section of a file of Amazon's tools; none if there is no such

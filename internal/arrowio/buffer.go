@@ -27,6 +27,13 @@ const unpackedSize = 8
 // bytes.
 const lz4Growth, zstdGrowth = 256, 32 << 10
 
+func (p packing) growth() int64 {
+	if p == packedZSTD {
+		return zstdGrowth
+	}
+	return lz4Growth
+}
+
 // growthFloor is what any buffer may have.
 const growthFloor = 64 << 10
 
@@ -109,11 +116,7 @@ func (d *batch) unpack(packed []byte, need int64) ([]byte, error) {
 		}
 		return packed, nil
 	}
-	growth := int64(lz4Growth)
-	if d.packed == packedZSTD {
-		growth = zstdGrowth
-	}
-	if size < need || size > growthFloor+growth*int64(len(packed)) {
+	if size < need || size > growthFloor+d.packed.growth()*int64(len(packed)) {
 		return nil, errDamaged
 	}
 	if err := d.draw(size); err != nil {

@@ -34,6 +34,8 @@ type File struct {
 	dicts   []dictionary
 	from    budget.Lender
 	drawn   int64
+	start   int64 // of the messages behind the schema
+	partial error // what Complete says
 
 	mu           sync.Mutex
 	dictionaries map[[2]int]*values // by the messages that they are made of: see valuesOf
@@ -135,7 +137,8 @@ func (f *File) openFile(r io.ReaderAt, size int64) error {
 			return err
 		}
 	}
-	return nil
+	f.partial = f.checkBlocks(r, end)
+	return f.checkAlone(r, end)
 }
 
 // addBlocks adds the messages that a list in the footer names.
@@ -222,14 +225,37 @@ func (f *File) openStream(r io.ReaderAt, size int64) error {
 		}
 		return errors.New("not an Arrow IPC file or stream")
 	}
-	m, b, err := readMessage(r, 0, size, 0)
-	for err == nil {
-		if m, b, err = readMessage(r, b.at+b.meta+b.body, size, 0); err != nil || b.meta == 0 {
-			return err
+	at := f.start
+	m, b, err := readMessage(r, at, size, 0)
+	for err == nil && b.meta > 0 {
+		at = b.at + b.meta + b.body
+		if err = f.add(&m, b); err == nil {
+			m, b, err = readMessage(r, at, size, 0)
 		}
-		err = f.add(&m, b)
+	}
+	if err == nil {
+		f.partial, err = checkEnd(r, at, size)
 	}
 	return err
+}
+
+// checkEnd says what is wrong with the end mark that stands at a place.
+func checkEnd(r io.ReaderAt, at, size int64) (wrong, err error) {
+	mark := make([]byte, min(4, size-at))
+	if len(mark) == 0 {
+		return ErrCut, nil
+	}
+	if err := readAt(r, mark, at); err != nil {
+		return nil, err
+	}
+	behind := size - at - 4
+	if mark[0] == 0xFF { // of the mark before a size
+		behind -= 4
+	}
+	if behind > 0 {
+		return errBehind(behind), nil
+	}
+	return nil, nil
 }
 
 // indexBytes is what a record takes in the index.
@@ -295,7 +321,7 @@ func (f *File) readSchema(r io.ReaderAt, at, end int64) error {
 		return fmt.Errorf("%w: %w", errSchema, err)
 	}
 	defer schema.Release()
-	f.Schema = schema.Schema()
+	f.Schema, f.start = schema.Schema(), b.at+b.meta+b.body
 	f.fields, err = m.columns(f.Schema.Fields(), m.header, schemaFields)
 	return err
 }

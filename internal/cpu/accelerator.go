@@ -24,9 +24,9 @@ import (
 // one only if its states can be combined like that and count their rows, so that it can be told
 // whether all of them come back. All workers use it at once.
 type Accelerator interface {
-	// Pays reports whether a worker should give up its table for the accelerator, by what the worker
-	// has seen; of nothing: whether it should in any case. It may become true later. It returns at
-	// once.
+	// Pays reports whether a worker should give up its table for the accelerator, by what the
+	// worker has seen; of nothing: whether it should in any case. It may become true later. It
+	// returns at once.
 	Pays(seen Sample) bool
 
 	// Tile waits for memory to fill with rows. nil: the accelerator takes none, or none yet, and
@@ -48,8 +48,8 @@ type Accelerator interface {
 	Groups() float64
 }
 
-// Sample is what a worker has seen of the input: how many rows it has read, and how many groups some
-// of them made that passed the filter. Long: there are long strings among the last keys.
+// Sample is what a worker has seen of the input: how many rows it has read, and how many groups
+// some of them made that passed the filter. Long: there are long strings among the last keys.
 type Sample struct {
 	Read, Rows, Groups int64
 	Long               bool

@@ -62,7 +62,7 @@ func (m *merging) open(ctx context.Context, q Request, o input.Options, from *bu
 	if out.input.All, err = input.OpenMerged(ctx, m.source, o, from); err != nil {
 		return nil, errors.Join(err, out.input.Close())
 	}
-	err = out.agree()
+	err = out.agree(ctx, o, from)
 	if err == nil {
 		err = m.makeStates(ctx, q, out, o, from)
 	}
@@ -82,7 +82,7 @@ func stateError(name string, err error) error {
 }
 
 // agree reads the headers, which have to be of one query.
-func (m *joined) agree() error {
+func (m *joined) agree(ctx context.Context, o input.Options, from *budget.Budget) error {
 	m.headers = make([]*state.Header, len(m.input.All))
 	first := -1
 	for i, part := range m.input.All {
@@ -90,7 +90,7 @@ func (m *joined) agree() error {
 			continue
 		}
 		var err error
-		if m.headers[i], err = state.Parse(part.Header); err != nil {
+		if m.headers[i], err = state.Parse(part.Header, part.Checked); err != nil {
 			return stateError(part.Name, err)
 		}
 		if first < 0 {
@@ -106,9 +106,24 @@ func (m *joined) agree() error {
 		}
 	}
 	if first < 0 {
-		return Usagef("none of the inputs has states: --partial writes them")
+		return m.noStates(ctx, o, from)
 	}
 	return nil
+}
+
+// noStates is the error of inputs that have no states: what is wrong with one of them, if anything
+// is, since damaged states may look like something else.
+func (m *joined) noStates(ctx context.Context, o input.Options, from *budget.Budget) error {
+	for _, part := range m.input.All {
+		in, err := part.Rows.Open(ctx, o, from)
+		if err == nil {
+			err = in.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return Usagef("none of the inputs has states: --partial writes them")
 }
 
 // makeStates makes states of the inputs that have rows.
@@ -138,12 +153,12 @@ func (m *merging) makeStates(ctx context.Context, q Request, out *joined, o inpu
 			}
 			m.made[i] = f
 		}
-		in, header, err := input.OpenSpooled(ctx, name, m.made[i], o, from)
+		made, err := input.OpenSpooled(ctx, name, m.made[i], o, from)
 		if err != nil {
 			return err
 		}
-		part.Name, part.States, part.Header = name, in, header
-		if out.headers[i], err = state.Parse(header); err != nil {
+		part.Name, part.States, part.Header, part.Checked = name, made.States, made.Header, made.Checked
+		if out.headers[i], err = state.Parse(part.Header, part.Checked); err != nil {
 			return stateError(name, err)
 		}
 		if err := out.headers[i].Same(first); err != nil {

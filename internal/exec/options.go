@@ -46,7 +46,11 @@ type Options struct {
 }
 
 // Store is where buckets are.
-type Store = remote.Store
+type (
+	Store     = remote.Store
+	Keys      = remote.Keys
+	KeyFinder = remote.KeyFinder
+)
 
 // Progress is how far a run is.
 type Progress struct {

@@ -16,9 +16,10 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// This file is results that are states (query.Mode.Writes): the columns of query.StateColumns, of
-// all groups, and behind them the distinct values of each set, which cpu.Config.KeepDistinct has
-// kept. The ranges of partitions of all of these are numbered as those of one run are.
+// This file is results that are states (query.Mode.Writes): the columns of query.StateColumns, and
+// the checksums of their rows, of all groups, and behind them the distinct values of each set,
+// which cpu.Config.KeepDistinct has kept. The ranges of partitions of all of these are numbered as
+// those of one run are.
 
 // stateShare is how many bytes of keys a record of states has at most, about.
 const stateShare = 2 << 20
@@ -58,7 +59,8 @@ func (r *run) stateSchema() (*arrow.Schema, error) {
 	for _, c := range r.plan.Query.StateColumns() {
 		fields = append(fields, column.ArrowField(c.Name, c.Type, true))
 	}
-	meta := arrow.NewMetadata([]string{input.StateKey}, []string{text})
+	fields = append(fields, column.ArrowField(state.CheckColumn, state.CheckType, false))
+	meta := arrow.NewMetadata([]string{input.StateKey, input.StateCheckKey}, []string{text, state.HeaderCheck(text)})
 	return arrow.NewSchema(fields, &meta), nil
 }
 
@@ -86,6 +88,11 @@ type stateMaker struct {
 	made   []column.Vector
 	size   int
 
+	row     []column.Vector  // of the record that is made
+	checked []*column.Vector // row's
+	checker state.Checker
+	sums    []int64
+
 	nothing     []column.Vector // by column: states of nothing, and values that are NULL
 	nothingRows int
 
@@ -105,6 +112,10 @@ func newStateMaker(p *producer) *stateMaker {
 		}
 	}
 	m.made, m.nothing = make([]column.Vector, len(m.cols)), make([]column.Vector, len(m.cols))
+	m.row = make([]column.Vector, len(m.cols))
+	for i := range m.row {
+		m.checked = append(m.checked, &m.row[i])
+	}
 	return m
 }
 
@@ -207,7 +218,17 @@ func (m *stateMaker) batch(rows []uint64, put putFunc) error {
 // put puts out a record of n rows, whose columns are given.
 func (m *stateMaker) put(n int, put putFunc, col func(i int) column.Vector) error {
 	p := m.p
-	set := func(i int, v *column.Vector) error { *v = col(i); return nil }
+	for i := range m.row {
+		m.row[i] = col(i)
+	}
+	defer clear(m.row)
+	m.sums = m.checker.Append(m.sums[:0], m.checked, n)
+	set := func(i int, v *column.Vector) error {
+		if *v = (column.Vector{Type: state.CheckType, Len: n, Int: m.sums}); i < len(m.row) {
+			*v = m.row[i]
+		}
+		return nil
+	}
 	if p.large != nil {
 		recs, err := p.r.largeRecord(p.r.written, n, p.large, set)
 		if err != nil {

@@ -76,6 +76,9 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 	if err != nil {
 		return nil, err
 	}
+	if about := input.StatesOf(p.in); about != "" && p.joined == nil {
+		o.logger().Warn("the input holds states, not rows: gagg --merge finishes them", slog.String("of", about))
+	}
 	opt := o.plan()
 	if p.scan, err = p.in.Scan(plan.Scan(compiled, opt)); err != nil {
 		return nil, whileOpening(err)

@@ -70,7 +70,7 @@ func TestParseTime(t *testing.T) {
 		"2024-01-31": "2024-01-31T00:00:00Z", "2024-01-31 12:30": "2024-01-31T12:30:00Z", "2024-01-31T12:30:01.5": "2024-01-31T12:30:01.5Z",
 		"2024-01-31 12:30:00+02:00": "2024-01-31T10:30:00Z", "2024-01-31T12:30:00Z": "2024-01-31T12:30:00Z", "yesterday": "", "2024-02-30": "",
 	} {
-		got, ok := parseTime(text)
+		got, ok := lake.ParseTime(text)
 		if ok != (want != "") || ok && got.UTC().Format(time.RFC3339Nano) != want {
 			t.Errorf("%s: %v, %t; want %s", text, got, ok, want)
 		}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gagg-dev/gagg/internal/lake"
 )
 
 // MetadataFolder is the folder of the metadata in that of the table.
@@ -252,7 +254,7 @@ func (m *metadata) chooseAsOf(asOf string) (id int64, err error) {
 	if ref, ok := m.Refs[asOf]; ok {
 		return ref.SnapshotID, nil
 	}
-	at, ok := parseTime(asOf)
+	at, ok := lake.ParseTime(asOf)
 	if !ok {
 		return 0, fmt.Errorf("the Iceberg table has no branch or tag %q; a snapshot has a number, and a time is written like 2024-01-31 12:00:00", asOf)
 	}
@@ -272,17 +274,4 @@ func (m *metadata) chooseAsOf(asOf string) (id int64, err error) {
 		return 0, errors.New("the Iceberg table has no snapshot")
 	}
 	return 0, fmt.Errorf("the Iceberg table has no snapshot of %s or before: its first is of %s", asOf, time.UnixMilli(log[0].TimestampMs).UTC().Format(time.RFC3339Nano))
-}
-
-// parseTime reads a time, of UTC where it does not say its zone.
-func parseTime(text string) (time.Time, bool) {
-	text = strings.Replace(text, "T", " ", 1)
-	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		for _, zone := range []string{"", "Z07:00"} {
-			if t, err := time.Parse(form+zone, text); err == nil { // with a fraction too
-				return t, true
-			}
-		}
-	}
-	return time.Time{}, false
 }

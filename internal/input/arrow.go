@@ -159,6 +159,7 @@ func openArrow(ctx context.Context, files []*arrowFile, pool *filepool.Pool, o O
 		}
 		f.own = column.Leaves(f.Schema)
 	}
+	in.states = statesOfSchema(in.files[0].Schema)
 	in.unify(o.UnionByName)
 	return in, nil
 }

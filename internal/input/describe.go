@@ -14,7 +14,8 @@ type Description struct {
 	Files     int
 	Rows      int64 // -1: not known
 	RowGroups int
-	Bytes     int64 // size of the files
+	Bytes     int64  // size of the files
+	States    string // the query whose states they are; "": they are none
 }
 
 // Column is a column of an input.
@@ -27,6 +28,7 @@ type Column struct {
 // Describe tells the columns and sizes of an input.
 func Describe(in Input) Description {
 	d := in.sizes()
+	d.States = StatesOf(in)
 	for i, f := range in.Schema().Fields {
 		c := Column{Name: f.Name, Type: f.Type.String()}
 		if f.Type.Kind == column.Invalid {

@@ -178,15 +178,26 @@ func (t *lakeTable) read(limits parquetio.Limits) (*lake.Table, error) {
 	if t.format == icebergFormat {
 		return iceberg.Read(t.w.ctx, t, iceberg.Request{Names: t.names, Metadata: t.named, AsOf: o.AsOf, Limits: limits, Excludes: o.excludes()})
 	}
-	version := int64(-1)
-	if o.AsOf != "" {
-		n, err := strconv.ParseInt(o.AsOf, 10, 64)
-		if err != nil || n < 0 {
-			return nil, usagef("as-of: %q is no version of a Delta table: a whole number", o.AsOf)
-		}
-		version = n
+	version, err := t.deltaVersion(o.AsOf)
+	if err != nil {
+		return nil, err
 	}
 	return delta.Read(t.w.ctx, t, t.names, version, limits, o.excludes())
+}
+
+// deltaVersion is the version of a Delta table that is asked for: -1 for the latest.
+func (t *lakeTable) deltaVersion(asOf string) (int64, error) {
+	if asOf == "" {
+		return -1, nil
+	}
+	if n, err := strconv.ParseInt(asOf, 10, 64); err == nil && n >= 0 {
+		return n, nil
+	}
+	at, ok := lake.ParseTime(asOf)
+	if !ok {
+		return 0, usagef("as-of: %q is no version of a Delta table, which is a whole number, nor a time such as 2024-01-31 12:00:00", asOf)
+	}
+	return delta.VersionAt(t.w.ctx, t, t.names, at)
 }
 
 // excludes makes the test of files of a table.

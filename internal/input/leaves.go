@@ -10,8 +10,9 @@ import (
 
 // leafTable is the leaves of Arrow records as the columns of a table.
 type leafTable struct {
-	of   string // whose they are, in messages
-	cols []column.Leaf
+	of     string // whose they are, in messages
+	cols   []column.Leaf
+	states string // of which query they are states; "": they are none
 }
 
 // Schema is the columns.
@@ -55,6 +56,9 @@ func (in *leafTable) Find(name string) (int, error) {
 				return 0, usagef("column %q cannot be used: it is a struct; use a field of it, such as %q", name, l.Name)
 			}
 		}
+	}
+	if in.states != "" {
+		return 0, usagef("column %q does not exist in %s: these are states of %s (gagg --merge finishes them)", name, in.of, in.states)
 	}
 	return 0, usagef("column %q does not exist in %s (--schema lists the columns)", name, in.of)
 }

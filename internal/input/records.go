@@ -56,7 +56,7 @@ type recordInput struct {
 }
 
 func newRecordInput(name string, schema *arrow.Schema, records feed, from budget.Lender) (*recordInput, error) {
-	return &recordInput{name: name, schema: schema, feed: records, leafTable: leafTable{"the records", column.Leaves(schema)}, from: from}, nil
+	return &recordInput{name: name, schema: schema, feed: records, leafTable: leafTable{"the records", column.Leaves(schema), statesOfSchema(schema)}, from: from}, nil
 }
 
 // records are read once: what has too many digits is an error

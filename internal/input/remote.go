@@ -42,6 +42,8 @@ type web struct {
 	o    Options
 	from budget.Lender
 
+	states bool // folders are asked for files of states, too
+
 	mu      sync.Mutex
 	objects []*remote.Object
 }
@@ -152,8 +154,13 @@ func (w *web) listOne(path string, pruning *parquetio.Pruning) (keys []string, e
 		if kind := parquetio.TableFormat(key); kind != "" {
 			table = kind
 		}
-		return parquetio.HasParquetName(key)
+		return parquetio.HasParquetName(key) || w.states && parquetio.HasStateName(key)
 	}, folders)
+	if at := slices.IndexFunc(keys, parquetio.HasParquetName); w.states && err == nil && at >= 0 && !isPattern(path) {
+		if other := slices.IndexFunc(keys, parquetio.HasStateName); other >= 0 {
+			return nil, usagef("%s has states, %s, and Parquet files, %s: name those that are meant", path, keys[other], keys[at])
+		}
+	}
 	if err == nil && table != "" {
 		err = parquetio.TableError(table)
 	}

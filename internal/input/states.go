@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -19,8 +20,11 @@ import (
 // become some. A table of states is Arrow with a header in the metadata of its schema, which nobody
 // looks into here.
 
-// StateKey is the key of that header.
-const StateKey = "gagg.state"
+// The keys of that header, and of its checksum.
+const (
+	StateKey      = "gagg.state"
+	StateCheckKey = "gagg.state.check"
+)
 
 // Merge reads what sources hold: states, each table of them a part of one table, and rows. Only
 // OpenMerged opens it.
@@ -39,6 +43,9 @@ type Merged struct {
 	Name   string
 	States Input  // nil: Rows
 	Header string // of States
+	// Checked says that the states have checksums: that of the header is right, those of rows are
+	// compared when they are read.
+	Checked bool
 
 	Rows Source
 }
@@ -55,7 +62,7 @@ func OpenMerged(ctx context.Context, m MergeSource, o Options, from budget.Lende
 			continue
 		}
 		if records, ok := s.(recordSource); ok {
-			if _, ok := stateHeader(records.schema); !ok {
+			if !isState(records.schema) {
 				all = append(all, Merged{Rows: s})
 				continue
 			}
@@ -64,8 +71,12 @@ func OpenMerged(ctx context.Context, m MergeSource, o Options, from budget.Lende
 		if err != nil {
 			return all, err
 		}
-		if header, ok := headerOf(in); ok {
-			all = append(all, Merged{Name: nameOf(in), States: in, Header: header})
+		m, err := statesOf(in)
+		if err != nil {
+			return all, errors.Join(err, in.Close())
+		}
+		if m.States != nil {
+			all = append(all, m)
 			continue
 		}
 		if err := in.Close(); err != nil {
@@ -81,7 +92,7 @@ func OpenMerged(ctx context.Context, m MergeSource, o Options, from budget.Lende
 
 // openMergedFiles appends what the files at paths hold.
 func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files int, o Options, from budget.Lender) ([]Merged, int, error) {
-	w := &web{ctx: ctx, o: o, from: from}
+	w := &web{ctx: ctx, o: o, from: from, states: true}
 	rows := func(path string) {
 		if files < 0 {
 			files = len(all)
@@ -98,7 +109,7 @@ func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files 
 		found := []parquetio.Input{inputs[i]}
 		if inputs[i].Reader == nil {
 			var names []string
-			if names, err = parquetio.List(ctx, []string{inputs[i].Path}); err != nil {
+			if names, err = namesIn(ctx, inputs[i].Path); err != nil {
 				break
 			}
 			found = found[:0]
@@ -108,16 +119,16 @@ func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files 
 		}
 		states := 0
 		for _, f := range found {
-			in, header, err := openState(ctx, f, o, from)
+			m, err := openState(ctx, f, o, from)
 			if err != nil {
 				return all, files, err
 			}
-			if in != nil {
+			if m.States != nil {
 				if len(w.objects) > 0 {
-					in = &remoteInput{in, w}
+					m.States = &remoteInput{m.States, w}
 				}
 				states++
-				all = append(all, Merged{Name: labelOf(f), States: in, Header: header})
+				all = append(all, m)
 			} else if len(found) > 1 && states > 0 {
 				rows(f.Path)
 			}
@@ -129,8 +140,16 @@ func openMergedFiles(ctx context.Context, paths fileSource, all []Merged, files 
 	return all, files, err
 }
 
-// openState opens a file of states; nil: it holds something else.
-func openState(ctx context.Context, at parquetio.Input, o Options, from budget.Lender) (in Input, header string, err error) {
+// namesIn tells which files are at a path: of a folder those that may hold states.
+func namesIn(ctx context.Context, path string) ([]string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return parquetio.ListStates(ctx, path)
+	}
+	return parquetio.List(ctx, []string{path})
+}
+
+// openState opens a file of states; without States: it holds something else.
+func openState(ctx context.Context, at parquetio.Input, o Options, from budget.Lender) (m Merged, err error) {
 	pool := new(filepool.Pool)
 	f := &arrowFile{name: labelOf(at), src: pool.File(at.Path)}
 	if at.Reader != nil {
@@ -141,16 +160,16 @@ func openState(ctx context.Context, at parquetio.Input, o Options, from budget.L
 	}
 	if err != nil || f.kind() != arrowMagic {
 		pool.Close()
-		return nil, "", nil //nolint:nilerr // who reads the rows tells it
+		return m, nil //nolint:nilerr // who reads the rows tells it
 	}
-	if in, err = openArrow(ctx, []*arrowFile{f}, pool, o, from); err != nil {
-		return nil, "", err
+	in, err := openArrow(ctx, []*arrowFile{f}, pool, o, from)
+	if err != nil {
+		return m, err
 	}
-	header, ok := headerOf(in)
-	if !ok {
-		return nil, "", in.Close()
+	if m, err = statesOf(in); m.States == nil {
+		err = errors.Join(err, in.Close())
 	}
-	return in, header, nil
+	return m, err
 }
 
 // labelOf is what messages call a file.
@@ -162,37 +181,40 @@ func labelOf(at parquetio.Input) string {
 }
 
 // OpenSpooled opens states that were written to a file.
-func OpenSpooled(ctx context.Context, name string, f *spill.File, o Options, from budget.Lender) (in Input, header string, err error) {
+func OpenSpooled(ctx context.Context, name string, f *spill.File, o Options, from budget.Lender) (Merged, error) {
 	return openState(ctx, parquetio.Input{Name: name, Reader: f, Size: f.Size()}, o, from)
 }
 
-// headerOf is the header of states.
-func headerOf(in Input) (string, bool) {
+// statesOf is the states in an input, which stays open; without States: there are none.
+func statesOf(in Input) (m Merged, err error) {
 	var schema *arrow.Schema
 	switch in := in.(type) {
 	case *arrowInput:
 		if len(in.files) != 1 {
-			return "", false
+			return m, nil
 		}
-		schema = in.files[0].Schema
+		f := in.files[0]
+		if schema = f.Schema; isState(schema) {
+			if err := f.Complete(); err != nil {
+				return m, f.failure(err)
+			}
+		}
 	case *recordInput:
 		schema = in.schema
 	default:
-		return "", false
+		return m, nil
 	}
-	return stateHeader(schema)
-}
-
-func stateHeader(schema *arrow.Schema) (string, bool) {
-	if schema == nil {
-		return "", false
+	if !isState(schema) {
+		return m, nil
 	}
-	meta := schema.Metadata()
-	i := meta.FindKey(StateKey)
-	if i < 0 {
-		return "", false
+	m.Name = nameOf(in)
+	if m.Header, m.Checked, err = stateHeader(schema); err != nil {
+		return m, &Error{fmt.Errorf("%s: %w", m.Name, err)}
 	}
-	return meta.Values()[i], true
+	if m.States = in; m.Checked {
+		m.States = &checkedInput{in, m.Name}
+	}
+	return m, nil
 }
 
 func nameOf(in Input) string {

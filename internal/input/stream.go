@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
@@ -93,14 +94,34 @@ func openArrowStream(name string, r io.Reader, start []byte, from budget.Lender)
 	if errors.Is(err, arrowio.ErrDepth) {
 		return nil, &Error{fmt.Errorf("%s: %w", name, err)}
 	}
-	var stream array.RecordReader
+	rest := &struct{ io.Reader }{checked}
+	var stream *ipc.Reader
 	if err == nil {
-		stream, err = ipc.NewReader(checked)
+		stream, err = ipc.NewReader(rest) // takes the schema, and no more
 	}
 	if err != nil {
 		return nil, &Error{fmt.Errorf("%s: neither Parquet nor Arrow IPC: begins with %q", name, begins)}
 	}
-	return newRecordInput(name, stream.Schema(), fromReader(stream), from)
+	records := fromReader(stream)
+	if isState(stream.Schema()) {
+		whole := arrowio.NewWhole(checked, stream.Schema())
+		rest.Reader, records = whole, fromWhole(stream, whole)
+	}
+	return newRecordInput(name, stream.Schema(), records, from)
+}
+
+// fromWhole is the records of a reader that reads whole: all of them, or an error.
+func fromWhole(r array.RecordReader, whole *arrowio.Whole) feed {
+	f := fromReader(r)
+	next := f.next
+	f.next = func() (arrow.Record, error) {
+		rec, err := next()
+		if rec == nil && whole.Err() != nil {
+			err = whole.Err()
+		}
+		return rec, err
+	}
+	return f
 }
 
 // interruptible reads from r until ctx ends: a read from a pipe that nobody writes to would

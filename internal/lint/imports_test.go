@@ -12,7 +12,7 @@ import (
 // packages that use it. What is in free is free to all.
 var allowed = map[string][]string{
 	".":        {"internal/device", "internal/exec", "internal/input", "internal/query", "internal/sink"}, // at most five: TestRootIsSmall
-	"cmd/gagg": {".", "internal/sink", "internal/spelling"},                                               // which writes to more places: folders, pipes that hold back
+	"cmd/gagg": {".", "internal/credentials", "internal/sink", "internal/spelling"},                       // which writes to more places: folders, pipes that hold back
 
 	"ega":           {"ega/combine", "internal/cuda", "internal/kernels"},
 	"ega/combine":   {}, // data that both engines share: operations of state words
@@ -71,13 +71,14 @@ var allowed = map[string][]string{
 	},
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
-	"internal/device":  {"internal/cuda"},
-	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/iceberg", "internal/lake", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
-	"internal/delta":   {"internal/column", "internal/lake", "internal/parquetio"},
-	"internal/iceberg": {"internal/column", "internal/filepool", "internal/lake", "internal/parquetio", "internal/sortkey"},
-	"internal/lake":    {"internal/column", "internal/parquetio"},
-	"internal/remote":  {},
-	"internal/arrowio": {},
+	"internal/device":      {"internal/cuda"},
+	"internal/input":       {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/iceberg", "internal/lake", "internal/parquetio", "internal/query", "internal/remote", "internal/spill", "internal/state"},
+	"internal/delta":       {"internal/column", "internal/lake", "internal/parquetio"},
+	"internal/iceberg":     {"internal/column", "internal/filepool", "internal/lake", "internal/parquetio", "internal/sortkey"},
+	"internal/lake":        {"internal/column", "internal/parquetio"},
+	"internal/remote":      {},
+	"internal/credentials": {"internal/remote"}, // whose requests are signed
+	"internal/arrowio":     {},
 
 	"internal/trace":           {"streams", "internal/cpu", "internal/encoded", "internal/parquetio"},
 	"internal/trace/tracetest": {},

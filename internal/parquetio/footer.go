@@ -56,6 +56,7 @@ type file struct {
 	meta   *format.FileMetaData // without row groups
 	chunks chunkTable
 	end    int64 // where the footer begins: chunks end before it
+	used   int64 // where the last chunk or index that the footer names ends
 
 	metadata account // for the footer and what is made of it
 }
@@ -108,10 +109,14 @@ func (f *file) open() error {
 	if err != nil {
 		return err
 	}
-	if usual, err := f.decodeQuickly(footer); usual {
+	usual, err := f.decodeQuickly(footer)
+	if !usual {
+		err = f.decodeWhole(footer)
+	}
+	if err != nil {
 		return err
 	}
-	return f.decodeWhole(footer)
+	return f.checkAlone()
 }
 
 // decodeWhole has the library decode the footer, and checks it.

@@ -277,6 +277,25 @@ func HasParquetName(path string) bool {
 	return !isHidden(filepath.Base(path)) && hasParquetName(path)
 }
 
+// ListStates tells which files a folder has that may hold states: *.state and those of Arrow IPC;
+// where there are none, what List says of it.
+func ListStates(ctx context.Context, dir string) ([]string, error) {
+	files, err := filesBelow(ctx, dir, HasStateName, &account{}, nil)
+	if err != nil || len(files) == 0 {
+		return List(ctx, []string{dir})
+	}
+	rows, err := filesBelow(ctx, dir, hasParquetName, &account{}, nil)
+	if err == nil && len(rows) > 0 {
+		return nil, &UsageError{fmt.Sprintf("%s has states, %s, and Parquet files, %s: name those that are meant", dir, files[0], rows[0])}
+	}
+	return files, err
+}
+
+// HasStateName reports whether a file in a folder is taken to hold states where states are wanted.
+func HasStateName(path string) bool {
+	return strings.ToLower(filepath.Ext(path)) == ".state" || hasArrowName(path)
+}
+
 // hasArrowName is hasParquetName for Arrow IPC, which others read.
 func hasArrowName(p string) bool {
 	switch strings.ToLower(filepath.Ext(p)) {

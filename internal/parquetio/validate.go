@@ -61,6 +61,7 @@ func (f *file) groupError(group int, err error) error {
 // Impala has written files in which it is not. See verify.
 func (f *file) validateChunk(chunk *format.ColumnChunk, l *leaf, rows int64) error {
 	m := &chunk.MetaData
+	f.extend(chunk)
 	switch {
 	case chunk.CryptoMetadata.Value != nil:
 		return errEncrypted

@@ -1,11 +1,12 @@
 // Package remote reads files on HTTP servers at any place, in few requests.
 //
 // The first request for an [Object] asks for its end, where the footer of a file is, and tells its
-// size and its version (ETag). Readers announce the ranges that they read next ([Object.Want]):
-// ranges that are near each other become one request of up to 8 MiB, and several requests are under
-// way at once. Other ranges are requested when they are read. All requests name the version: an
-// object that was replaced is [ErrChanged]. A request that fails in a way that may pass is
-// repeated, from the byte where it broke off.
+// size and its version (ETag). Where a listing has told the size, that range is an exact one.
+// Readers announce the ranges that they read next ([Object.Want]): ranges that are near each other
+// become one request of up to 8 MiB, and several requests are under way at once. Other ranges are
+// requested when they are read. All requests name the version: an object that was replaced is
+// [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte where it
+// broke off.
 //
 // A server that knows no ranges sends the whole of an object, which [Whole] then is.
 package remote
@@ -62,7 +63,8 @@ type Client struct {
 
 	mu      sync.Mutex
 	objects map[string]*Object
-	ahead   int64 // bytes of extents
+	listed  map[string]int64 // sizes by path, as listings have them
+	ahead   int64            // bytes of extents
 }
 
 // New returns a client.
@@ -85,7 +87,7 @@ func New(c Config) *Client {
 	if c.Ahead == 0 {
 		c.Ahead = 64 << 20
 	}
-	return &Client{config: c, http: http.Client{Transport: c.Transport}, tickets: make(chan struct{}, inFlight), objects: map[string]*Object{}}
+	return &Client{config: c, http: http.Client{Transport: c.Transport}, tickets: make(chan struct{}, inFlight), objects: map[string]*Object{}, listed: map[string]int64{}}
 }
 
 // Close ends the use of all objects, and closes idle connections.
@@ -114,7 +116,7 @@ type Whole struct{ io.ReadCloser }
 // lender from now on. Of a server that knows no ranges it returns what comes.
 func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Object, *Whole, error) {
 	c.mu.Lock()
-	o := c.objects[at]
+	o, listed := c.objects[at], c.listed[at]
 	c.mu.Unlock()
 	if o != nil {
 		o.use(ctx, from)
@@ -124,7 +126,7 @@ func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Obje
 		return nil, nil, errors.New("not a URL")
 	}
 	o = &Object{client: c, url: at, parts: map[int]*wanted{}}
-	whole, err := o.open(ctx)
+	whole, err := o.open(ctx, listed)
 	if err != nil || whole != nil {
 		return nil, whole, err
 	}
@@ -174,6 +176,9 @@ func passing(err error) bool {
 			return false
 		}
 		return status.code >= 500
+	}
+	if keys := (*keysError)(nil); errors.As(err, &keys) { // who finds them has tried
+		return false
 	}
 	return !errors.Is(err, ErrChanged) && !errors.Is(err, errAnswer)
 }

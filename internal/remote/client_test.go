@@ -206,3 +206,74 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%v, %+v", err, c.Stats())
 	}
 }
+
+// An object whose size a listing has told takes one request, whatever it is now; one that is
+// another by then, two. What is read is what there is.
+func TestListedSize(t *testing.T) {
+	for _, size := range []int{1, 1000, tailBytes, tailBytes + 1, 3 * tailBytes} {
+		data := noise(size)
+		for _, told := range []int{size, size / 2, size + 1, 2 * size, size + 2*tailBytes, 0} {
+			at, asked := serve(t, data, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+				if size < tailBytes && r.Header.Get("Range") == fmt.Sprintf("bytes=-%d", tailBytes) {
+					w.WriteHeader(http.StatusRequestedRangeNotSatisfiable) // as some servers do
+					return true
+				}
+				return false
+			})
+			c := New(Config{})
+			c.noteSize(at, int64(told))
+			o, _, err := c.Open(t.Context(), at, nil)
+			if err != nil {
+				t.Fatalf("%d bytes, told %d: %v", size, told, err)
+			}
+			got := make([]byte, min(size, tailBytes))
+			if _, err := o.ReadAt(got, int64(size-len(got))); err != nil || o.Size() != int64(size) || !bytes.Equal(got, data[size-len(got):]) {
+				t.Errorf("%d bytes, told %d: %d, %v", size, told, o.Size(), err)
+			}
+			if n := asked.Load(); n > 3 || told == size && n > 1 {
+				t.Errorf("%d bytes, told %d: %d requests", size, told, n)
+			}
+			c.Close()
+		}
+	}
+}
+
+// finder gives other keys each time.
+type finder struct {
+	n   atomic.Int64
+	err error
+}
+
+func (f *finder) Keys(context.Context) (Keys, error) {
+	return Keys{AccessKey: fmt.Sprintf("key%d", f.n.Add(1)), SecretKey: "s", SessionToken: "t"}, f.err
+}
+
+// Each request is signed with the keys that the finder has then, so that a long run outlives them;
+// where it has none for it to ask with, the run ends, and the server is not asked.
+func TestFinder(t *testing.T) {
+	data := noise(3 * tailBytes)
+	var signed []string
+	at, asked := serve(t, data, func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
+		who, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="), "/")
+		signed = append(signed, who+" "+r.Header.Get("X-Amz-Security-Token"))
+		return false
+	})
+	keys := &finder{}
+	c := New(Config{Stores: map[string]Store{"s3": {Endpoint: strings.TrimSuffix(at, "/x"), Finder: keys}}})
+	defer c.Close()
+	o, _, err := c.Open(t.Context(), "s3://b/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.ReadAt(make([]byte, 10), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(signed, ", "); got != "key1 t, key2 t" {
+		t.Error(got)
+	}
+	keys.err = errors.New("no way")
+	before := asked.Load()
+	if _, err := o.ReadAt(make([]byte, 10), 100); err == nil || err.Error() != "credentials: no way" || keys.n.Load() != 3 || asked.Load() != before {
+		t.Errorf("%v, asked for keys %d times", err, keys.n.Load())
+	}
+}

@@ -118,8 +118,16 @@ func (l *lister) addKeys(page *listing) {
 	for _, o := range page.Contents {
 		if l.wanted(o.Key) && !strings.HasSuffix(o.Key, "/") {
 			l.found = append(l.found, l.start+o.Key)
+			l.c.noteSize(l.start+o.Key, o.Size)
 		}
 	}
+}
+
+// noteSize keeps the size of an object for when it is opened.
+func (c *Client) noteSize(at string, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listed[at] = size
 }
 
 // below lists what begins with a prefix.
@@ -308,7 +316,10 @@ type listing struct {
 	NextContinuationToken string
 }
 
-type listed struct{ Key string }
+type listed struct {
+	Key  string
+	Size int64
+}
 
 // maxListing bounds a page: 1000 keys, of 1 KiB each, three times that in XML.
 const maxListing = 16 << 20

@@ -42,7 +42,7 @@ func keysServer(t *testing.T, keys *[]string) (c *Client, asked *atomic.Int64) {
 				break
 			}
 			if done = name; !folder {
-				page.Contents = append(page.Contents, listed{k})
+				page.Contents = append(page.Contents, listed{Key: k})
 			} else {
 				page.CommonPrefixes = append(page.CommonPrefixes, struct{ Prefix string }{name})
 			}

@@ -45,15 +45,11 @@ func (v *version) condition(h http.Header) {
 // Size is how many bytes it has.
 func (o *Object) Size() int64 { return o.size }
 
-// open makes the first request.
-func (o *Object) open(ctx context.Context) (whole *Whole, err error) {
+// open makes the first request, for the end of the object. listed is its size, as a listing has it;
+// 0: nobody knows.
+func (o *Object) open(ctx context.Context, listed int64) (whole *Whole, err error) {
 	err = o.client.again(ctx, func() error {
-		a, err := o.client.get(ctx, o.url, fmt.Sprintf("-%d", tailBytes), nil)
-		var status *statusError
-		if errors.As(err, &status) && status.code == http.StatusRequestedRangeNotSatisfiable {
-			// Some servers refuse to send the last bytes of an object that has fewer.
-			a, err = o.client.get(ctx, o.url, fmt.Sprintf("0-%d", tailBytes-1), nil)
-		}
+		a, err := o.getTail(ctx, &listed)
 		if err != nil {
 			return err
 		}
@@ -77,6 +73,36 @@ func (o *Object) open(ctx context.Context) (whole *Whole, err error) {
 		return nil
 	})
 	return whole, err
+}
+
+// getTail asks for the last bytes. Some servers refuse that of an object that has fewer: where the
+// size is known the range is an exact one, and no second request is needed. listed becomes 0 if it
+// turns out to be another object's.
+func (o *Object) getTail(ctx context.Context, listed *int64) (*answer, error) {
+	if *listed > 0 {
+		a, err := o.client.get(ctx, o.url, fmt.Sprintf("%d-%d", max(*listed-tailBytes, 0), *listed-1), nil)
+		if err == nil && a.StatusCode == http.StatusPartialContent {
+			if _, _, size, err := contentRange(a.Header); err == nil && size != *listed {
+				_ = a.Close() // it was replaced after the listing
+				*listed = 0
+				return o.getTail(ctx, listed)
+			}
+		}
+		if !isStatus(err, http.StatusRequestedRangeNotSatisfiable) {
+			return a, err
+		}
+		*listed = 0
+	}
+	a, err := o.client.get(ctx, o.url, fmt.Sprintf("-%d", tailBytes), nil)
+	if isStatus(err, http.StatusRequestedRangeNotSatisfiable) {
+		a, err = o.client.get(ctx, o.url, fmt.Sprintf("0-%d", tailBytes-1), nil)
+	}
+	return a, err
+}
+
+func isStatus(err error, code int) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.code == code
 }
 
 // contentRange is from where to where an answer goes, and the size of the whole.

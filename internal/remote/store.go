@@ -14,9 +14,40 @@ import (
 
 // Store is where the buckets of a scheme are, and the credentials to read them.
 type Store struct {
-	Endpoint                           string // a URL; "": that of Amazon in the region
-	Region                             string // "": us-east-1
-	AccessKey, SecretKey, SessionToken string // none: requests are not signed
+	Endpoint                           string    // a URL; "": that of Amazon in the region
+	Region                             string    // "": us-east-1
+	AccessKey, SecretKey, SessionToken string    // none: Finder has them
+	Finder                             KeyFinder // asked before each request; nil: they are not signed
+}
+
+// Keys are those of who asks. Without an AccessKey there are none.
+type Keys struct {
+	AccessKey, SecretKey, SessionToken string
+	Expires                            time.Time // when they end; zero: never
+}
+
+// KeyFinder finds keys. It keeps them, and finds others before they end. It may be called
+// concurrently.
+type KeyFinder interface {
+	Keys(ctx context.Context) (Keys, error)
+}
+
+// keysError says that there are no keys to ask with.
+type keysError struct{ cause error }
+
+func (e *keysError) Error() string { return "credentials: " + e.cause.Error() }
+func (e *keysError) Unwrap() error { return e.cause }
+
+// keys are those that a request is signed with; none: it is not.
+func (s *Store) keys(ctx context.Context) (Keys, error) {
+	if s.AccessKey != "" || s.Finder == nil {
+		return Keys{AccessKey: s.AccessKey, SecretKey: s.SecretKey, SessionToken: s.SessionToken}, nil
+	}
+	k, err := s.Finder.Keys(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = &keysError{err}
+	}
+	return k, err
 }
 
 const defaultRegion = "us-east-1"
@@ -115,11 +146,12 @@ func (p *place) get(ctx context.Context, u *url.URL) (*http.Request, error) {
 
 // sign signs a request, which does not change afterwards.
 func (p *place) sign(r *http.Request) error {
-	if p.store.AccessKey == "" {
-		return nil
+	keys, err := p.store.keys(r.Context())
+	if err != nil || keys.AccessKey == "" {
+		return err
 	}
 	r.Header.Set("X-Amz-Content-Sha256", emptyHash)
-	who := aws.Credentials{AccessKeyID: p.store.AccessKey, SecretAccessKey: p.store.SecretKey, SessionToken: p.store.SessionToken}
+	who := aws.Credentials{AccessKeyID: keys.AccessKey, SecretAccessKey: keys.SecretKey, SessionToken: keys.SessionToken}
 	return v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }).
 		SignHTTP(r.Context(), who, r, emptyHash, "s3", p.region(), time.Now())
 }
@@ -132,7 +164,7 @@ func (c *Client) advice(at string, a *http.Response) string {
 	case !stored:
 	case there != "" && there != p.region():
 		return fmt.Sprintf("; the bucket is in the region %s, and %s was asked", there, p.region())
-	case p.store.AccessKey == "" && a.StatusCode == http.StatusForbidden:
+	case a.Request != nil && a.Request.Header.Get("Authorization") == "" && a.StatusCode == http.StatusForbidden:
 		return "; no credentials were given"
 	}
 	return ""

@@ -9,12 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
-// Version is the newest format that is read.
-const Version = 2
-
-// exactVersion is the first format that has exact sums of floats. States without them are written
-// in the one before, which older readers take.
-const exactVersion = 2
+// Version is the newest format that is read, and the one that is written. Version 2 has exact sums
+// of floats, version 3 checksums.
+const Version = checkVersion
 
 // Header is what a table of states says of itself.
 type Header struct {
@@ -47,7 +44,7 @@ type Field struct {
 // Column is a column of the table.
 type Column struct {
 	Name     string `json:"name"`
-	Role     string `json:"role"` // key, state, value
+	Role     string `json:"role"` // key, state, value, check
 	Type     string `json:"type"`
 	Encoding string `json:"encoding"`
 }
@@ -55,11 +52,8 @@ type Column struct {
 // NewHeader is the header of the states of a query, of which q is the canonical form.
 func NewHeader(q query.Query, fields []column.Field, c *query.Compiled, sources []Source) *Header {
 	h := &Header{
-		Version: exactVersion - 1, Query: Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Where: q.Where, Sample: q.Sample, Deterministic: q.Deterministic},
+		Version: Version, Query: Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Where: q.Where, Sample: q.Sample, Deterministic: q.Deterministic},
 		Input: []Field{}, Aggregates: append([]string{}, c.CallTexts...), Sources: sources,
-	}
-	if q.Deterministic {
-		h.Version = exactVersion
 	}
 	for _, a := range q.Aggs {
 		h.Query.Aggs = append(h.Query.Aggs, a.Text)
@@ -70,6 +64,7 @@ func NewHeader(q query.Query, fields []column.Field, c *query.Compiled, sources 
 	for _, col := range c.StateColumns() {
 		h.Columns = append(h.Columns, Column{col.Name, col.Role, col.Type.String(), col.Encoding})
 	}
+	h.Columns = append(h.Columns, Column{CheckColumn, "check", CheckType.String(), "crc-32c"})
 	return h
 }
 
@@ -79,8 +74,8 @@ func (h *Header) Encode() (string, error) {
 	return string(text), err
 }
 
-// Parse reads a header.
-func Parse(text string) (*Header, error) {
+// Parse reads a header. checked says that the states have checksums.
+func Parse(text string, checked bool) (*Header, error) {
 	var v struct {
 		Version int `json:"version"`
 	}
@@ -92,6 +87,8 @@ func Parse(text string) (*Header, error) {
 		return nil, fmt.Errorf("the states have format %d, and this gagg reads up to %d: take a newer one", v.Version, Version)
 	case v.Version < 1:
 		return nil, fmt.Errorf("damaged: there are no states of format %d", v.Version)
+	case v.Version >= checkVersion && !checked:
+		return nil, errors.New("damaged: the states have lost their checksums")
 	}
 	h := &Header{}
 	if err := json.Unmarshal([]byte(text), h); err != nil {

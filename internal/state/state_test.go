@@ -2,11 +2,14 @@ package state
 
 import (
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
@@ -149,7 +152,7 @@ func TestParseWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                      "is no JSON",
 		`{}`:                                    "format 0",
-		`{"version":3}`:                         "the states have format 3, and this gagg reads up to 2: take a newer one",
+		`{"version":4}`:                         "the states have format 4, and this gagg reads up to 3: take a newer one",
 		`{"version":-1}`:                        "format -1",
 		`{"version":1,"query":7}`:               "damaged",
 		`{"version":1,"sources":[{"rows":-2}]}`: "the rows of the sources",
@@ -160,8 +163,45 @@ func TestParseWrong(t *testing.T) {
 		`{"version":1,"sources":[{"id":"a","rows":1},{"id":"a","rows":1}]}`:       "damaged: a source is named twice",
 		`{"version":1,"sources":[{"rows":9223372036854775807,"shares":[[0,1]]}]}`: "the rows of the sources",
 	} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse(text, true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// Version 3 has checksums: states without them have lost them.
+func TestParseUnchecked(t *testing.T) {
+	for version, want := range map[int]bool{1: true, 2: true, 3: false} {
+		if _, err := Parse(fmt.Sprintf(`{"version":%d}`, version), false); (err == nil) != want {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// The checksum of a row is that of the bytes that docs/state-format.md names, and no value can be
+// told for another one.
+func TestChecker(t *testing.T) {
+	codes := column.Vector{Type: column.Type{Kind: column.String}, Len: 4, Codes: []int32{0, 1, 1, 0}, Dict: &column.Dict{}}
+	codes.Dict.Values = column.Vector{Type: codes.Type}
+	flat := column.Vector{Type: codes.Type}
+	for _, s := range []string{"ab", ""} {
+		codes.Dict.Values.Append(column.Value{Bytes: s})
+	}
+	for _, s := range []string{"ab", "", "", "ab"} {
+		flat.Append(column.Value{Bytes: s})
+	}
+	numbers := column.Vector{Type: column.Type{Kind: column.Int32}, Len: 4, Int: []int64{-2, -2, 0, 0}, Null: []bool{false, false, false, true}}
+	var c Checker
+	sums := c.Append(nil, []*column.Vector{&numbers, &flat}, 4)
+	if again := c.Append(nil, []*column.Vector{&numbers, &codes}, 4); !slices.Equal(sums, again) {
+		t.Errorf("%x of texts, %x of codes", sums, again)
+	}
+	row := append([]byte{1, 0xFE, 255, 255, 255, 255, 255, 255, 255, 1, 2, 0, 0, 0, 0, 0, 0, 0}, "ab"...)
+	if want := int64(crc32.Checksum(row, crc32.MakeTable(crc32.Castagnoli))); sums[0] != want {
+		t.Errorf("%x, want %x", sums[0], want)
+	}
+	slices.Sort(sums)
+	if len(slices.Compact(sums)) != 4 {
+		t.Errorf("%x: two rows look the same", sums)
 	}
 }

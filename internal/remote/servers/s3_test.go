@@ -95,13 +95,14 @@ func TestS3Listing(t *testing.T) {
 		lists, gets int64
 	}{
 		// Of a folder, two that tell what table it is; of each place, a page of keys and one of
-		// folders. The server refuses the last 64 KiB of a smaller object, and is asked again.
-		{"s3://b/t/", "year = 2049 and month = 20", "100", 2 + 2 + 2 + 1, 200},
-		{"s3://b/t/", "year = 2007 and month = 20 and id >= 0", "100", 2 + 2 + 2 + 1, 200},
-		{"s3://b/t/year=*/month=20/07.parquet", "year in (2001, 2002)", "2", 2 + 2*(2+1), 4},
-		{"s3://b/t/year=204*/month=2*/0[0-7].parquet", "month > 20", "0", 30, 2},
-		{"s3://b/t/year=2013/", "month = 3", "100", 2 + 2 + 1, 200},
-		{"s3://b/t/**/year=2049/**/[1]9.parquet", "month = 20", "1", 100 + 1, 2},
+		// folders. The server refuses the last 64 KiB of a smaller object: the size of the listing
+		// has an exact range asked for, and only what was not listed is asked for again.
+		{"s3://b/t/", "year = 2049 and month = 20", "100", 2 + 2 + 2 + 1, 100},
+		{"s3://b/t/", "year = 2007 and month = 20 and id >= 0", "100", 2 + 2 + 2 + 1, 100},
+		{"s3://b/t/year=*/month=20/07.parquet", "year in (2001, 2002)", "2", 2 + 2*(2+1), 2},
+		{"s3://b/t/year=204*/month=2*/0[0-7].parquet", "month > 20", "0", 30, 1},
+		{"s3://b/t/year=2013/", "month = 3", "100", 2 + 2 + 1, 100},
+		{"s3://b/t/**/year=2049/**/[1]9.parquet", "month = 20", "1", 100 + 1, 1},
 		{"s3://b/t/year=2049/month=20/99.parquet", "year = 2049", "1", 0, 2},
 	} {
 		got, stats, err := ask(t, test.path, nil, "count(*)", test.where, s.options())
