@@ -32,12 +32,12 @@
 //   - BATCH-ONCE: a submitted batch is under way until its rows are taken or it is declined; then
 //     each of its units is read by one worker. Its rows count as sent until it is declined, so that
 //     those of a batch that a device was lost with are missed (DEVICE-WHOLE).
-//   - HOST-SHARE: where memory is limited, the pinned memory of a device is a share that is reserved
-//     when the device is opened, or before if the run needs the device. So are the least pages of
-//     each partition writer. Therefore rows can leave the device, to disk if necessary, also when
-//     other owners hold all other memory. Retained rows have a part of the share at most. The share
-//     is no larger than is useful, and it is released when no more rows leave the device. The shares
-//     of workers shrink by as much. Second passes pin memory that mergers do not count on: a merger
+//   - HOST-SHARE: where memory is limited, the pinned memory of a device is a share that is
+//     reserved when the device is opened, or before if the run needs the device. So are the least
+//     pages of each partition writer. Therefore rows can leave the device, to disk if necessary,
+//     also when other owners hold all other memory. Retained rows have a part of the share at most.
+//     The share is no larger than is useful, and it is released when no more rows leave the device.
+//     The shares of workers shrink by as much. Second passes pin memory that mergers do not count on: a merger
 //     needs its own to divide a partition.
 //
 // Where groups have lists of values (combine.List), devices get batches alone: rows that workers
