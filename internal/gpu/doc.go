@@ -37,8 +37,8 @@
 //     pages of each partition writer. Therefore rows can leave the device, to disk if necessary,
 //     also when other owners hold all other memory. Retained rows have a part of the share at most.
 //     The share is no larger than is useful, and it is released when no more rows leave the device.
-//     The shares of workers shrink by as much. Second passes pin memory that mergers do not count on: a merger
-//     needs its own to divide a partition.
+//     The shares of workers shrink by as much. Second passes pin memory that mergers do not count
+//     on: a merger needs its own to divide a partition.
 //
 // Where groups have lists of values (combine.List), devices get batches alone: rows that workers
 // make refer to values in the workers' memory, and stay there. All groups stay on the device until
