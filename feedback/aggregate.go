@@ -69,7 +69,7 @@ const (
 )
 
 // ExpectedGroups is how many groups total rows will have made, when rows of
-// them have made groups; total negative: nobody knows.
+// them have made groups; total negative: not known.
 func ExpectedGroups(rows, groups, total int64) float64 {
 	if total < 0 {
 		total = math.MaxInt64
@@ -97,7 +97,7 @@ type Observation struct {
 }
 
 // AtRandom is how many groups total rows will have made if they come in random order; total
-// negative: nobody knows how many rows there are.
+// negative: the number of rows is not known.
 //
 // Where some groups have many rows and most have few, EstimateGroups finds far too few: it takes
 // all for equal, and rows of the large ones for a sign that there are no more. The groups with one
@@ -116,8 +116,8 @@ func (s Observation) AtRandom(total int64) float64 {
 	return max(equal, float64(s.Groups)-unseen*math.Expm1(-more*once/unseen))
 }
 
-// Expected is how many groups total rows will have made; total negative: nobody knows how many rows
-// there are.
+// Expected is how many groups total rows will have made; total negative: the number of rows is not
+// known.
 //
 // Rows of a file are seldom in random order: those of a day or a place come together. Then more and
 // more groups are expected the more rows were seen, and as many more are taken to be for each
@@ -150,7 +150,7 @@ func (s Observation) leastGrowth() float64 {
 
 // DecideTable says whether a worker keeps aggregating into a table that grows
 // with its groups, having seen some rows of total rows that it is to see
-// (negative: nobody knows).
+// (negative: not known).
 func (c TableConfig) DecideTable(o Observation, total int64) TableDecision {
 	if o.Rows < c.MinRows {
 		return KeepTable

@@ -89,7 +89,7 @@ func (s *Sketch) Estimate() float64 {
 }
 
 // Expected is how many groups an input of total rows is expected to have
-// (total negative: nobody knows how many), if about estimate were found among
+// (total negative: not known), if about estimate were found among
 // the first seen rows, and there cannot be more than atMost (negative: nobody
 // knows). The estimate is taken for too low by as much as a sketch may be
 // wrong: too many partitions cost little, too few a further pass over the
@@ -106,7 +106,7 @@ func Expected(estimate float64, seen, total, atMost int64) float64 {
 
 // AtMost is how many groups there can be at most, or -1 if nobody knows: of
 // each key, distinct says how many values it has at most, NULL being one
-// (negative: nobody knows), as the dictionaries of a file tell if all of the
+// (negative: not known), as the dictionaries of a file tell if all of the
 // key's values are in them; rows is how many rows there are at most (negative:
 // nobody knows). Without keys there is one group.
 func AtMost(distinct []int64, rows int64) int64 {

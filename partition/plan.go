@@ -24,7 +24,7 @@ const overfull = 1e-6
 // and the same hash, no level can divide them, and they take the strategy for
 // equal hashes, which always ends.
 type Level struct {
-	Groups   float64 // expected in all; +Inf: nobody knows
+	Groups   float64 // expected in all; +Inf: not known
 	RowBytes int64   // of the row of a group
 	// that a group takes while it is merged, with directory and variable bytes; 0: RowBytes
 	GroupBytes int64

@@ -16,8 +16,8 @@ import (
 // ref; the word behind the last place for an entry, the link, is the ref of the
 // next blob, and the word behind that tells how many words in front of the
 // link are unused. The last blob that holds entries, the tail, is still open:
-// how many of its words are unused is told by room, and slot is the ref of the
-// first of these. So slot + room is the ref of the link, and appending looks
+// room is the number of its unused words, and slot the ref of the first of
+// these. So slot + room is the ref of the link, and appending looks
 // at the state words and at the place of the entry alone. Blobs behind the
 // tail are empty, to be used again.
 //
@@ -28,7 +28,7 @@ import (
 // Options.Runs); compacted and base say when the chain is compacted next (only
 // of chains that are).
 
-// keep is what a chain keeps of the values of its group.
+// keep says which of the values of its group a chain keeps.
 type keep uint8
 
 const (
@@ -197,7 +197,7 @@ func wordAt(chunks [][]byte, at uint64) *uint64 {
 	return (*uint64)(unsafe.Pointer(unsafe.SliceData(b[:8])))
 }
 
-// blobWork is what going on to a blob and over the entries in it takes.
+// blobWork is the work of following the link to a blob and reading its entries.
 const blobWork = blobWords
 
 // blobs calls f with the entries of each blob, in order.

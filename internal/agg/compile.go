@@ -88,7 +88,7 @@ func (b *builder) split(c *call, from Call) {
 	}
 }
 
-// keeps is what the chain of a function keeps.
+// keeps says which values the chain of a function keeps.
 var keeps = map[funcID]keep{
 	fnMedian: keepAll, fnQuantile: keepAll, fnQuantileDisc: keepAll, fnMad: keepAll,
 	fnQuantiles: keepAll, fnQuantilesDisc: keepAll, fnTop: keepFirsts,

@@ -1,6 +1,6 @@
 package agg
 
-// Description is what users are told of an aggregate.
+// Description is the documentation of an aggregate.
 type Description struct {
 	Name      string
 	Also      []string // other names of the same

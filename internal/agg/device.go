@@ -10,10 +10,10 @@ import (
 // (combine.Op), and a word may pass its carry or its rounding error on to a mate.
 // Aggregates whose words change only together stay with the CPU.
 
-// DeviceOps tells what becomes of each of the Words() state words, from word
-// base of a row on, when two rows combine on the device, and which word is its
-// mate (see ega.Layout). What comes out is what Combine makes of the same rows
-// in some order.
+// DeviceOps returns, for each of the Words() state words, from word base of a
+// row on, the operation that combines it on the device and the word that is its
+// mate (see ega.Layout). The result is that of Combine, of the same rows in
+// some order.
 //
 // If the device cannot combine the rows, ops is nil and why says which
 // aggregate it is and what the device lacks.

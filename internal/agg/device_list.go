@@ -6,9 +6,9 @@ import (
 )
 
 // A chain of all values, of one word each, is a list of a device (combine.List). A row of one input
-// row has a chain of one entry, which stands in the row, and the tails of such rows add up. What
-// comes back says where the values of a group lie among those of all: they become a chain as they
-// arrive.
+// row has a chain of one entry, which stands in the row, and the tails of such rows add up. A
+// row that comes back says where the values of its group lie among those of all groups. They become
+// a chain when they are read.
 
 // oneListed is the tail of a chain of one entry.
 const oneListed uint64 = countOne | chainInline
@@ -25,8 +25,8 @@ func (l *Layout) DeviceLists() (lists []combine.List) {
 	return lists
 }
 
-// TakeList says what the row of a group that a device gave back tells of a list: the number of the
-// group's first value among those of all groups, and how many it has. The chain is empty then.
+// TakeList reads the place of a list from the row of a group that a device gave back: the number of
+// the group's first value among those of all groups, and how many it has. It empties the chain.
 func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
 	k := linkOf(&l.slots[l.chains[list]], row)
 	first, n = *k.head(), *k.tail()/oneListed

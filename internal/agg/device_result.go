@@ -91,7 +91,7 @@ func deviceField(f field) DeviceField {
 	return DeviceField{f.off, f.shift, f.mask}
 }
 
-// counts is what valid makes its count of.
+// counts is the words that valid makes its count of.
 func (f *finisher) counts() presence {
 	p := presence{more: f.counted[f.call.part]}
 	if f.call.set != allRows {

@@ -16,7 +16,7 @@ type OneRow struct {
 	Nulls []RowNull
 
 	// Whole is the arguments that may not be NULL: an aggregate of several
-	// passes over rows with a NULL in any of them, of which nothing is told here.
+	// ignores rows with a NULL in any of them, which is not said here.
 	Whole []int
 }
 

@@ -216,8 +216,8 @@ func finishNull(c *call, out *column.Vector) {
 // to the group.
 func (f *finisher) seen(row []uint64) bool { p := f.presence(); return p.in(row) }
 
-// presence is what seen asks of a row, for loops: more rows than NULLs, or no
-// flag that there was none without.
+// presence is the test of seen, for loops: a row has more rows than NULLs, or no
+// flag that all were NULL.
 type presence struct {
 	more, than field
 	least      uint64 // added to more

@@ -200,7 +200,7 @@ func (f *finisher) addElement(c *chain, e *entry) (err error) {
 	return err
 }
 
-// elementBytes is what an element of a list takes beside the bytes of a string.
+// elementBytes is the size of an element of a list, without the bytes of a string.
 func elementBytes(t column.Type) int {
 	if t.Rep() == column.RepWide {
 		return 32
@@ -252,7 +252,7 @@ func (f *finisher) checkWorth(k link) error {
 	return nil
 }
 
-// entryShare is how much larger the values of a group may be than what comes of them.
+// entryShare is how many times larger the values of a group may be than their result.
 const entryShare = 4
 
 // checkBatch looks whether there may be results behind number i.

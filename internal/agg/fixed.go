@@ -86,7 +86,7 @@ func Fit(high, words int, rows int64) Window {
 	return Window{Low: high + carryBits(rows) - 64*words, High: high}
 }
 
-// WindowError tells of values that are outside of the windows of their arguments.
+// WindowError is the error for values that are outside of the windows of their arguments.
 type WindowError struct {
 	Windows map[int]Window // by argument: where the values of the batch are
 	Special bool           // there was NaN, or an infinity, for which there is no room
@@ -99,8 +99,8 @@ func (e *WindowError) Error() string {
 	return "there are numbers that are larger or smaller than those before"
 }
 
-// Outside tells of values outside of their windows (WINDOW) that Update or UpdateOne has met; nil:
-// there were none.
+// Outside is the error if Update or UpdateOne has met values outside of their windows (WINDOW);
+// nil: there were none.
 func (t *Table) Outside() error {
 	if t.outside == nil {
 		return nil
@@ -108,7 +108,7 @@ func (t *Table) Outside() error {
 	return t.outside
 }
 
-// fixed is what a slot of a fixed-point sum has beside its words.
+// fixed is the constants of a slot that is a fixed-point sum.
 type fixed struct {
 	low, n  int   // of its first bit; words
 	top     int   // bits of the words that an addend may take
@@ -236,7 +236,7 @@ func (a *addend) times(x float64) {
 	}
 }
 
-// addendOf is what a slot adds for x and y; false: it is 0.
+// addendOf is the addend of a slot for x and y; false: it is 0.
 func addendOf(o op, x, y float64) (a addend, ok bool) {
 	if x == 0 || y == 0 {
 		return a, false

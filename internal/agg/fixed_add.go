@@ -50,10 +50,10 @@ func (s *slot) floats(t *Table, v *view) (x, y []float64) {
 // fractions have another form, are outside of the window.
 func (f *fixed) short() bool { return f.n == 2 && f.low > leastDigit }
 
-// shifts is what is taken from the exponents of the factors of an addend, in the units of their
-// bits, to have the shift of the product of their fractions, and the least shift that is too great:
-// of numbers with a greater or a negative one, and of all that are not normal, the loops know
-// nothing.
+// shifts is the difference between the sum of the exponents of an addend's factors, in the units of
+// their bits, and the shift of the product of their fractions; and the least shift that is too
+// great. The loops do not handle numbers with a greater or a negative shift, or that are not
+// normal.
 func (s *slot) shifts() (base, beyond uint64) {
 	n := s.op.factors()
 	return uint64(s.fixed.low - n*(leastDigit-1)), uint64(max(s.fixed.top-n*fractionBits+1, 0))

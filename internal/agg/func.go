@@ -76,7 +76,7 @@ const (
 	fnApproxQuantile
 )
 
-// class is what arguments a function takes.
+// class is the class of the arguments that a function takes.
 type class uint8
 
 const (
@@ -187,7 +187,7 @@ var byName = func() map[string]funcID {
 }()
 
 // ListSuffix behind the name of an aggregate stands for the one of that name that takes a list of
-// params, and gives a list of results. Nobody can type such a name.
+// params, and gives a list of results. Such a name cannot be typed.
 const ListSuffix = "[]"
 
 // typeable reports whether a name is one that a query may hold.

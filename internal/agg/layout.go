@@ -38,11 +38,11 @@ type Options struct {
 	// ScratchBytes is about what one Finish may take to sort values; 0: 40 MiB.
 	ScratchBytes int
 
-	// Filled tells of arguments that they are never NULL, by their indexes into Input.Args. Each
+	// Filled has the arguments that are never NULL, by their indexes into Input.Args. Each
 	// group must have a row then.
 	Filled []bool
 
-	// Ranges tells of arguments, by their indexes into Input.Args, where their values are. It is
+	// Ranges has the ranges of arguments' values, by their indexes into Input.Args. It is
 	// looked at for calls of part 0: see Layout.Relies.
 	Ranges []column.Range
 
@@ -56,8 +56,8 @@ type Options struct {
 	// as good as one another mode and approx_top_k take the least, not the first.
 	Deterministic bool
 
-	// Windows tells of arguments, by their indexes into Input.Args, where the digits of their
-	// values are, for exact sums of floats; unknown: anywhere. Values elsewhere must not count: see
+	// Windows has the windows of the digits of arguments' values, by their indexes into Input.Args,
+	// for exact sums of floats; unknown: anywhere. Values elsewhere must not count: see
 	// Table.Outside.
 	Windows []Window
 
@@ -101,7 +101,7 @@ type Layout struct {
 	empty    []uint64 // the state words of a group without rows
 	types    []column.Type
 	part     int     // whose rows Update takes
-	rows     field   // the count of its rows; off is none if nobody needs it
+	rows     field   // the count of its rows; off is none if it is not needed
 	counted  []field // by part: the same
 	sets     []argSet
 	slots    []slot
@@ -125,7 +125,7 @@ type Layout struct {
 	noise float64 // of sums of products: momentNoise or deviceNoise
 
 	runs      Runs
-	cancelled func() error // nil: nobody cancels
+	cancelled func() error // nil: it is never cancelled
 	limits    limits
 	pools     *pools
 }

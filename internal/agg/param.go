@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// param is what literal an aggregate takes behind its arguments.
+// param is the kind of literal that an aggregate takes behind its arguments.
 type param uint8
 
 const (

@@ -11,7 +11,7 @@ import "math"
 // no word for flags at all.
 func (b *builder) place() {
 	halves := 0 <= b.maxRows && b.maxRows <= math.MaxUint32
-	free := field{off: none} // half a word of counts that nobody has yet
+	free := field{off: none} // half a word of counts that is not in use yet
 	count := func() field {
 		if f := free; f.in() {
 			free = field{off: none}

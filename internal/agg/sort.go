@@ -83,7 +83,7 @@ func compareInt(a, b int64) int {
 	return 0
 }
 
-// key is what sorts like the entry that e begins with, but may be equal for
+// key is a number that sorts like the entry that e begins with, but may be equal for
 // entries that are not.
 func (c *chain) key(e []uint64) int64 {
 	switch {

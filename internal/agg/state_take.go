@@ -158,7 +158,7 @@ func (l *Layout) takeNeed(in *Input) (n int) {
 	return n
 }
 
-// firstBlob is what a chain that has no blob may begin with.
+// firstBlob is the most bytes of the first blob of a chain.
 var firstBlob = arena.Size(8 * (2*(firstEntries+1) + trailerWords))
 
 // ErrState is a state that no run has written.
@@ -255,7 +255,7 @@ func (l *Layout) checkSeen(c *StateColumn, cols []*column.Vector, col, n int, ba
 	return nil
 }
 
-// stateOf is the column that tells of a set, or of all rows.
+// stateOf is the column that counts rows of a set, or all rows.
 func (l *Layout) stateOf(what stateKind, set int) int {
 	for col := range l.states {
 		if c := &l.states[col]; c.what == what && c.set == set {

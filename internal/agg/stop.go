@@ -4,7 +4,7 @@ package agg
 // now and then, and says so again and again from then on: what was made in the meantime is not
 // whole and not to be used.
 type stop struct {
-	cancelled func() error // nil: nobody cancels
+	cancelled func() error // nil: it is never cancelled
 	between   int          // work between two looks
 	left      int
 	err       error

@@ -2,13 +2,13 @@ package agg
 
 import "bytes"
 
-// A string of a chain may be as long as the memory allows, and a run holds many: so nobody reads a
-// string of a run as a whole to look at it. Of a long one there is the beginning in memory, by
-// which most comparisons are settled; what lies behind is read block by block.
+// A string of a chain may be as long as the memory allows, and a run holds many: so a
+// string of a run is never read as a whole for a comparison. Of a long one there is the beginning
+// in memory, by which most comparisons are settled; what lies behind is read block by block.
 
 // entry is an entry of a chain as it is read.
 type entry struct {
-	words []uint64 // all of it or, of a string, what comes in front of its bytes
+	words []uint64 // all of it or, of a string, the words in front of its bytes
 	size  int      // bytes of the string
 	text  []byte   // these, or some of them from the first on, if it lies in a run
 	far   farPlace // where it lies, if in a run

@@ -9,10 +9,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// Strings are sorted where they lie, by an index of items with their refs, so that what sorting
-// takes depends on their number alone: the texts of a group may be most of the memory, and a copy
-// of them would be what nobody counts. Nothing is written to them either, so that a group may be
-// finished again: of those that become one, a tally has what their entry would.
+// Strings are sorted where they lie, by an index of items with their refs, so that the memory for
+// sorting depends on their number alone: the texts of a group may be most of the memory, and a copy
+// of them would not be counted. The strings are not written to either, so that a group may be
+// finished again: the count of equal strings is in a tally, not in their entry.
 
 // tally is strings that are the same.
 type tally struct {

@@ -3,7 +3,7 @@ package agg
 // min(x, n) and max(x, n) keep the n best keys in the row, the best first, if
 // n is small and a value is a word; else in a chain. Keys are complements for
 // max, so that less is better. A place without a value holds the greatest
-// key; how many there are is told by the count of rows.
+// key; the count of rows says how many have one.
 
 // topWords is the most keys that are kept in the row: of a cache line of keys
 // the last one decides for most rows.

@@ -38,7 +38,7 @@ func addInt128(words []uint64, stride, cold int, gids []uint32, vals []int64) {
 	}
 }
 
-// overflowCarry is what the high word gains when adding v has overflowed the
+// overflowCarry is added to the high word when adding v has overflowed the
 // signed low word: 1 upwards, -1 downwards.
 func overflowCarry(v int64) uint64 { return uint64(v>>63 | 1) }
 

@@ -43,8 +43,8 @@ type Accelerator interface {
 	// it returns a unit the accelerator has told Run.Unsent of the batch.
 	Declined(ctx context.Context) (unit int, err error)
 
-	// Groups is about how many groups the accelerator has, once no batch is under way; 0: nobody
-	// knows.
+	// Groups is about how many groups the accelerator has, once no batch is under way; 0: not
+	// known.
 	Groups() float64
 }
 
@@ -116,6 +116,6 @@ type EvictedSpan interface {
 	Load() (taken int, err error)
 	// Rest is the rows from number `from` on, which the CPU combines: they may be changed.
 	Rest(from int) ([]uint64, error)
-	// Release is called once, when nobody needs them any more. It may free memory.
+	// Release is called once, when they are not needed any more. It may free memory.
 	Release() error
 }

@@ -70,16 +70,16 @@ type Config struct {
 	// as committed before their memory is made.
 	Budget budget.Lender
 
-	// LongText is told of texts of some megabytes, each longer than those before. Its error ends
-	// the run. It may be called from several workers at once. nil: nobody wants to know.
+	// LongText is called with the length of texts of some megabytes, each longer than those before.
+	// Its error ends the run. It may be called from several workers at once. nil: it is not called.
 	LongText func(bytes int64) error
 
 	// Spill makes a file for rows when Budget refuses memory. nil: there is
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
-	// Filled tells of keys and of arguments that they are not expected to be NULL: Keys and States
-	// have no place for it. One that is ends the run with ErrFilled.
+	// Filled has the keys and the arguments that are not expected to be NULL: Keys and States have
+	// no place for a NULL of theirs. One that comes ends the run with ErrFilled.
 	Filled Filled
 
 	// Ranges is where arguments are expected, which States relies on; none: anywhere. One that is
@@ -147,12 +147,12 @@ func (c *Config) leastPartitions() int {
 	return each * c.Threads
 }
 
-// groupBytes is what a group takes while it is merged: its row, and up to four
+// groupBytes is the memory of a group while it is merged: its row, and up to four
 // slots of the directory.
 func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
 
-// mergeRoom is what the groups of a partition may take while it is merged.
+// mergeRoom is the most memory for the groups of a partition while it is merged.
 func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
 
-// openPages is what one worker may take for pages that are being filled.
+// openPages is the most memory of a worker for pages that are being filled.
 func (c *Config) openPages() int64 { return c.Memory.Pages / int64(c.workers()) }

@@ -19,7 +19,7 @@ const (
 	sampleKeys = 32
 
 	// sampleFar is how far from their home slots the keys of a sample may lie on the average, in
-	// slots of a table of their own. It is half full: hashes of keys that nobody chose give .5.
+	// slots of a table of their own. It is half full: keys that were not chosen on purpose give .5.
 	sampleFar = 4
 )
 

@@ -16,7 +16,7 @@ type directory struct {
 	seeded    bool // hashes are key.Layout.Secret
 	left      int  // slots that may yet be probed
 
-	// what was read of slots before groups are placed, which else the compiler may leave out
+	// slots that were read before groups are placed; else the compiler may drop the reads
 	touched uint32
 }
 

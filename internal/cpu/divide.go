@@ -14,7 +14,7 @@ import (
 
 var errDirectoryFull = &budget.Error{Why: "the groups of a partition do not fit in memory"}
 
-// loadShare is what part of a merger's memory the groups may take before
+// loadShare is the part of a merger's memory that the groups may take before
 // their partition is divided; the rest is for the buckets they go to.
 const loadShare = 0.75
 
@@ -191,7 +191,7 @@ func (m *Merger) share(bytes int64, part float64) error {
 	return nil
 }
 
-// groupMemory is what the groups of a partition are drawn from.
+// groupMemory lends the memory of the groups of a partition.
 func (m *Merger) groupMemory() budget.Lender {
 	return budget.Checked(m.cfg.Budget, func(bytes int64) error { return m.share(bytes, loadShare) })
 }

@@ -26,8 +26,8 @@
 //     places a row for each row of a batch directly. Nothing is lost by deciding wrongly:
 //     every strategy ends in rows with mergeable states. If there is an accelerator
 //     (accelerator.go), rows are written into its memory in place of buckets (offload.go), or
-//     units as they lie in their files (encoded.go), and what it has no room for may lie in pinned
-//     memory beside the buckets (evicted.go).
+//     units as they lie in their files (encoded.go); rows for which it has no room may lie in
+//     pinned memory beside the buckets (evicted.go).
 //  3. When the input is at its end tables that have grown stay where they are, as rows that buckets
 //     hold (held.go), and others are emptied into buckets.
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
@@ -66,7 +66,7 @@
 //	                                     (divide.go), or sorts it where that may not
 //	                                     part its rows (sorted.go)
 //
-// Keys that were made to collide are looked up by a hash that nobody knows
+// Keys that were made to collide are looked up by a secret hash
 // (crowded.go).
 //
 // So a run ends with a refusal only if one row, or one group's value, needs

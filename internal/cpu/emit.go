@@ -39,8 +39,8 @@ type emitter struct {
 	cuts    []Cut
 }
 
-// Cut leaves out groups that nobody wants before their rows are copied: those whose ((row[Word] >>
-// Shift) & Mask) ^ Flip is above Bound, or is Bound unless Equal is set. Some of them may be
+// Cut leaves out groups that are not wanted before their rows are copied: those whose ((row[Word]
+// >> Shift) & Mask) ^ Flip is above Bound, or is Bound unless Equal is set. Some of them may be
 // emitted all the same.
 type Cut struct {
 	Word        int

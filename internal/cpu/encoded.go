@@ -14,7 +14,7 @@ import (
 // A unit that it finds it cannot decode is declined: a worker reads it after all, and places its
 // rows like any others.
 //
-// UNIT-ONCE: the rows of a unit are made by the accelerator, or by one worker, and by nobody twice.
+// UNIT-ONCE: the rows of a unit are made by the accelerator or by one worker, and only once.
 // It declines a unit before any of its rows has met a group. A worker whose table says, while it
 // reads its first unit, that the accelerator pays leaves that to it too, as long as the unit's rows
 // are nowhere but in the table, which is dropped.
@@ -95,7 +95,7 @@ func (w *Worker) sample(r Reader, unit int) error {
 		rows += b.Rows
 		left, err := w.choose(&b)
 		switch {
-		case err != nil: // it is told where the row counts
+		case err != nil: // the error is reported when the row is read to be grouped
 			w.builder = nil
 			return nil
 		case left == nil:
@@ -113,8 +113,8 @@ func (w *Worker) sample(r Reader, unit int) error {
 // errLeft ends the reading of a unit that the device is to have.
 var errLeft = errors.New("the unit is left to the device")
 
-// leave gives up the table and the unit whose rows it holds: packing the unit takes less than
-// making rows of what is left of it. What its rows tell of the number of groups stays.
+// leave gives up the table and the unit whose rows it holds: packing the unit takes less time than
+// making the other rows of it. What is known of the number of groups stays.
 func (w *Worker) leave() error {
 	w.note(w.table.rows.Rows)
 	w.scattered += w.rows
@@ -149,7 +149,7 @@ func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 
 // beginBatch begins a batch; false: the accelerator takes none now.
 func (w *Worker) beginBatch() (ok bool, err error) {
-	if err := w.submit(); err != nil { // nobody waits for memory while it has some
+	if err := w.submit(); err != nil { // a worker must not wait for memory while it holds a tile
 		return false, err
 	}
 	ok, err = w.builder.Begin()

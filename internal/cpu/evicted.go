@@ -76,8 +76,8 @@ func (m *Merger) addEvicted(k EvictedSpan, from int) error {
 	return nil
 }
 
-// releaseEvicted lets go of the partition's evicted rows. An error is that of a device, and is told
-// by Close.
+// releaseEvicted releases the partition's evicted rows. An error is that of a device; Close returns
+// it.
 func (m *Merger) releaseEvicted() {
 	for _, k := range m.in.evicted {
 		m.evictedErr = errors.Join(m.evictedErr, k.Release())

@@ -15,7 +15,7 @@ import (
 // become rows for the outer workers (distinct.go): partition by partition, each goroutine into the
 // tables of one worker.
 
-// Folded is what came of an inner run.
+// Folded is counts of an inner run.
 type Folded struct {
 	Groups      int64 // its groups: different values, of all groups of the query together
 	Partitions  int

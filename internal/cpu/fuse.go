@@ -9,8 +9,8 @@ import (
 // This file is how rows in the memory of a merger are sorted: an index of
 // their numbers is.
 
-// indexBytes is what an index that grows takes for a row: it may have room for
-// twice as many. Where rows leave it no memory there is what loadShare leaves.
+// indexBytes is the memory of a growing index for a row: it may have room for
+// twice as many rows. Where rows leave no memory for it, loadShare does.
 const indexBytes = 2 * rankedBytes
 
 // growIndex draws more bytes for the index.

@@ -33,7 +33,7 @@ type Groupings struct {
 // workers is how many workers all threads have.
 func (c *Config) workers() int { return max(c.Threads, 1) * max(len(c.Groupings.Sets), 1) }
 
-// grouping is what a worker knows of its grouping set.
+// grouping is a worker's grouping set.
 type grouping struct {
 	set int    // its number
 	has []bool // by key: the set has it; the last one is the number of the set
@@ -45,7 +45,7 @@ type grouping struct {
 	telling []column.Vector // scratch: the keys that differ among the groups of the set
 }
 
-// newGrouping is what worker number n of a thread knows. types are those of the keys.
+// newGrouping is the grouping set of worker number n of a thread. types are those of the keys.
 func newGrouping(has []bool, n int) *grouping {
 	return &grouping{
 		set: n, has: has, masks: make([]*column.Dict, len(has)),

@@ -68,7 +68,7 @@ func (w *Worker) longValues() bool {
 	return rows > 0 && w.store.arena.Bytes() >= rows*int64(8*w.cfg.Stride)
 }
 
-// judged is what was known of a table when it was judged last.
+// judged is the counts of a table when it was judged last.
 type judged struct {
 	rows   int64
 	groups uint32
@@ -125,7 +125,7 @@ func (w *Worker) judge() error {
 	return nil
 }
 
-// without is what a worker without a table that grows had seen when that was judged last.
+// without is the counts of a worker without a table that grows when it was judged last.
 type without struct {
 	rows   int64   // that passed the filter
 	groups float64 // about

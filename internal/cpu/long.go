@@ -6,8 +6,8 @@ import "github.com/gagg-dev/gagg/partition"
 // which may be a large part of the memory: the memory that the block is read into becomes a chunk
 // of an arena as it is, so that values are there once.
 
-// longMemory is what the memory that a long block is read into is drawn from. A block alone must be
-// loaded, however large it is.
+// longMemory lends the memory into which a long block is read. A block alone must be loaded,
+// however large it is.
 type longMemory struct{ m *Merger }
 
 func (l longMemory) Draw(bytes int64) error {

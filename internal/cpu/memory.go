@@ -23,7 +23,7 @@ func (e *LargeError) Unwrap() error { return e.Err }
 // refused reports whether err says that there is no memory, of the budget or of a part of it.
 func refused(err error) bool { return errors.Is(err, budget.Memory) }
 
-// pages is what pages are drawn from: up to the worker's share. Without shares, a
+// pages lends the memory of pages: up to the worker's share. Without shares, a
 // worker that is ahead would leave none to one that has just begun.
 //
 // The share may have become less than the worker has (Run.share), or one row more. It gets a few
@@ -61,9 +61,9 @@ func (r *Run) share() int64 {
 	return max(all-r.reserved.Bytes()/int64(max(r.cfg.Threads, 1)), all/leastShare)
 }
 
-// tableMemory is what the table is drawn from. What it and the values that groups
-// refer to may take leaves room for a page of each partition, without which
-// they could not be emptied into buckets.
+// tableMemory lends the memory of the table. The table and the values to which
+// groups refer leave room for a page of each partition, without which they could
+// not be emptied into buckets.
 func (w *Worker) tableMemory() budget.Lender {
 	return budget.Checked(w.cfg.Budget, func(bytes int64) error { return w.within(w.tableRoom(), bytes) })
 }
@@ -109,7 +109,7 @@ func (w *Worker) room(bytes int) error {
 // looked at, which then costs little beside copying them.
 const longFrom = 4 << 20
 
-// noteTexts tells of the longest text of the batch, if none was longer (Config.LongText).
+// noteTexts calls Config.LongText with the longest text of the batch, if none was longer.
 func (w *Worker) noteTexts() error {
 	n := w.longest()
 	for most := w.run.longest.Load(); n > most; most = w.run.longest.Load() {

@@ -30,8 +30,8 @@ func (m *Merger) readResident(p merge.Range) error {
 }
 
 // accelerated reports whether the device takes the partition that has begun: it has rows
-// enough, the refs of their keys are comparable (DEVICE-REFS), there is memory for what
-// comes back, and hashes do not crowd.
+// enough, the refs of their keys are comparable (DEVICE-REFS), there is memory for the
+// rows that come back, and hashes do not crowd.
 func (m *Merger) accelerated() bool {
 	if m.pass == nil || m.run.long.Load() || m.in.shared > passMostShared {
 		return false

@@ -24,7 +24,7 @@ const (
 )
 
 // atFirst is for how many groups a directory that grows has room at first; 0: rows are to have a
-// slot each. That is better where blocks follow, of which nobody knows what they bring.
+// slot each. That is better where blocks follow, whose groups are not known.
 func (m *Merger) atFirst(rows int) int {
 	if m.run.groups == 0 || m.in.seeded || len(m.in.blocks) > 0 {
 		return 0

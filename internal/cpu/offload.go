@@ -16,7 +16,8 @@ import "errors"
 // A group of the accelerator may have rows in buckets too. Unless it holds all rows of the run, its
 // groups go to buckets at the end (Finish in package gpu), where rows are compared by the bytes.
 
-// outgoing is what a worker is filling for the accelerator: a tile of rows, or a batch of units.
+// outgoing is the memory that a worker is filling for the accelerator: a tile of rows, or a batch
+// of units.
 type outgoing struct {
 	tile  Tile     // nil: no rows are
 	batch bool     // the worker's builder has one
@@ -196,7 +197,7 @@ func (w *Worker) send(rows []uint64) (words int, err error) {
 	return words, nil
 }
 
-// handOver ends the worker's part of the device's work: what it has placed goes to the
+// handOver ends the worker's part of the device's work: the rows in its buckets go to the
 // device too, so that no group has rows in both places.
 func (w *Worker) handOver() error {
 	if w.run.accelerator == nil {

@@ -42,12 +42,12 @@ type pairs struct {
 	took    bool     // the rows of the batch
 }
 
-// pairing is what the pairs of all workers have in common.
+// pairing is the common part of the pairs of all workers.
 type pairing struct {
 	layout *key.Layout // of the value
 	intern *key.Interner
 	seed   [2]uint64
-	bits   atomic.Uint32 // of the hash that choose the partition; 0: nobody has pairs
+	bits   atomic.Uint32 // of the hash that choose the partition; 0: there are no pairs
 	input  int64         // rows of it; -1: not known
 	most   int64         // bytes that a worker's may take
 	from   budget.Lender
@@ -95,7 +95,7 @@ func newPairs(p *pairing) *pairs {
 	return n
 }
 
-// memory is what partitions are drawn from, up to the worker's part.
+// memory lends the memory of partitions, up to the worker's part.
 func (p *pairs) memory() budget.Lender {
 	return budget.Checked(p.from, func(bytes int64) error {
 		if held := p.pool.Bytes() + int64(8*len(p.set.memory)); held+bytes > p.most {

@@ -12,8 +12,8 @@ import (
 
 // This file gives the groups of all workers' tables numbers that are the same where their keys are:
 // each worker has numbers of its own, one behind the other's, and a group that is in several tables
-// has that of the first. Where nobody adds rows to these tables any more they become one group at
-// once, and merging does not meet the others again.
+// has that of the first. When no more rows are added to these tables, such groups become one at
+// once, and merging finds only that.
 //
 // It goes by ranges of hashes, each for one goroutine: the groups of a range, worker by worker, are
 // entered into a directory that stays in the cache.

@@ -162,8 +162,8 @@ const (
 	// while: what it saves is places in partitions for those that are not. Where all are, it takes
 	// a fifth longer than partitions (docs/experiments/0018).
 	mostNew = .8
-	// filled is how full slots are when there are as many keys as expected, and blind how many
-	// times the slots are more where nobody knows.
+	// filled is how full slots are when there are as many keys as expected, and blind by how much
+	// the slots grow where the number of keys is not known.
 	filled = .5
 	blind  = 2
 )
@@ -203,7 +203,7 @@ func (s *sharedSet) growPart(p *setPart, n int) error {
 }
 
 // expected is how many keys the set will have when all rows were read, and how many will have come;
-// false: nobody can tell.
+// false: it cannot be estimated.
 func (s *sharedSet) expected() (keys, came float64, ok bool) {
 	read, now, found := s.counted()
 	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {
@@ -213,7 +213,7 @@ func (s *sharedSet) expected() (keys, came float64, ok bool) {
 	return feedback.ExpectedGroups(now, now-found, int64(came)), came, true
 }
 
-// count is how many keys are in the set. Nobody may enter any.
+// count is how many keys are in the set, while no worker enters any.
 func (s *sharedSet) count() (n int) {
 	for i := range s.parts {
 		n += s.parts[i].n

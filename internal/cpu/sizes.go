@@ -9,7 +9,7 @@ type sizes struct {
 	ends bool    // rows came that were not counted: nothing is known of the groups from then on
 }
 
-// end is told of rows that are not counted.
+// end stops counting: rows have come that cannot be counted.
 func (s *sizes) end() { s.rows, s.ends = nil, true }
 
 const (

@@ -9,7 +9,7 @@ import (
 )
 
 // Run is one run of a Config: what its workers and mergers share, and what changes while they work.
-// It is used for one reading of an input. Group reads it; mergers take what comes of that.
+// It is used for one reading of an input. Group reads it; mergers merge the groups.
 type Run struct {
 	cfg         *Config
 	accelerator Accelerator // nil: there is none, or it turned out that it takes nothing

@@ -98,7 +98,7 @@ func (s *store) scatterBare(rows []uint64) (placed int, err error) {
 	return placed, err
 }
 
-// spillShare is what part of the pages is spilled when another is refused:
+// spillShare is the part of the pages that is spilled when another is refused:
 // the others stay, and may stay for good if the input ends soon.
 const spillShare = 4
 
@@ -226,8 +226,8 @@ func (r rowRefs) Rebase(row []uint64, add uint64) {
 // hasRefs reports whether rows may refer to values in an arena.
 func (c *Config) hasRefs() bool { return c.Keys.HasRefs() || c.States.HasRefs() }
 
-// refs is what package partition needs to move rows; nil if they refer to
-// nothing.
+// refs is the refs of rows for package partition, which moves rows; nil if rows
+// have none.
 func (c *Config) refs() partition.Refs {
 	if !c.hasRefs() {
 		return nil

@@ -36,7 +36,7 @@ const (
 	topShare = 16
 )
 
-// count is what a row counts.
+// count is the count in a row.
 func (t *TopN) count(row []uint64) uint64 { return row[t.Word] >> (t.Shift & 63) & t.Mask }
 
 // placed is where a group is.
@@ -98,7 +98,7 @@ func (t *topNFinder) tables() uint64 {
 	return uint64(len(t.workers))
 }
 
-// least is what a group that is wanted counts in one table at least; 0: not known.
+// least is the least count, in one table, of a group that is wanted; 0: not known.
 func (t *topNFinder) least() (uint64, error) {
 	greatest := make([][]placed, len(t.workers))
 	err := t.each(func(i int) error { greatest[i] = t.greatest(i); return nil })
@@ -154,7 +154,7 @@ func (t *topNFinder) greatest(worker int) (heap []placed) {
 	return heap
 }
 
-// sum is what a group counts in all tables, and where it is in the first of them.
+// sum is the sum of a group's counts in all tables, and where it is in the first of them.
 func (t *topNFinder) sum(p placed) (first placed, sum uint64) {
 	first, sum = placed{worker: p.worker, group: p.group}, p.count
 	if t.tables() == 1 {

@@ -19,10 +19,10 @@ type Pipeline struct {
 	// (Reader.Where).
 	First, Rest Condition
 	Used        []int // columns that Keys and Args use
-	// is told of each batch before Keys and Args are; nil: need not be
+	// is called with each batch before Keys and Args are evaluated; nil: it is not
 	Begin func(b *column.Batch)
 	Keys  []Evaluator
-	Args  []Evaluator // nil: nobody needs the argument
+	Args  []Evaluator // nil: the argument is not needed
 }
 
 // Condition is what rows must pass.

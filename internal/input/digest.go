@@ -50,5 +50,5 @@ func Label(in Input) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(names[0]), len(names)-1)
 }
 
-// Rows is how many rows an input has; -1: nobody knows.
+// Rows is how many rows an input has; -1: not known.
 func Rows(in Input) int64 { return in.sizes().Rows }

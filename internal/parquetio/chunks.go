@@ -15,10 +15,10 @@ type chunkTable struct {
 	data []byte // the footer
 	// where each chunk begins in data, row group by row group
 	places []uint32
-	made   []atomic.Pointer[format.ColumnChunk] // nil: nobody has asked for it
+	made   []atomic.Pointer[format.ColumnChunk] // nil: it was not asked for
 }
 
-// chunkPlace is what a chunk takes in the table.
+// chunkPlace is the bytes of a chunk in the table.
 const chunkPlace = 4 + 8
 
 func (t *chunkTable) chunk(i int) *format.ColumnChunk {

@@ -103,7 +103,7 @@ const (
 	brotliState = 256 << 10
 )
 
-// stateBytes is what decompressing src takes beside src and what comes out.
+// stateBytes is the memory for decompressing src, beside src and the result.
 func stateBytes(id format.CompressionCodec, src []byte) int64 {
 	switch id {
 	case format.Gzip:

@@ -59,7 +59,7 @@ func widens(from, to column.Type) bool {
 	return ok && t == to
 }
 
-// intRule is what is checked and done to the integers of a column on their
+// intRule is the checks and conversions of the integers of a column on their
 // way from the file to a vector of the wanted type.
 type intRule struct {
 	mask   bool  // keep the low 32 bits: uint32

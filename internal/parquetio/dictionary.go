@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// dictMemory is what the values of a Dict lie in. It is off the Go heap, and serves the next chunk
-// (RECYCLED).
+// dictMemory is the memory of the values of a Dict. It is off the Go heap, and serves the next
+// chunk (RECYCLED).
 type dictMemory struct {
 	page   buffer // the page, decompressed, where values lie in it as they are wanted
 	values buffer // numbers, and where texts lie
@@ -128,7 +128,7 @@ func keepsPage(l *leaf, want column.Type) bool {
 	return false
 }
 
-// dictionaryBytes is what a dictionary of n values of a type takes, whose
+// dictionaryBytes is the memory of a dictionary of n values of a type, whose
 // page has size bytes.
 func dictionaryBytes(t column.Type, n, size int) int64 {
 	bytes := int64(n)*elementBytes(t) + padding
@@ -138,7 +138,7 @@ func dictionaryBytes(t column.Type, n, size int) int64 {
 	return bytes
 }
 
-// elementBytes is what a value takes in a vector; of byte strings, its place.
+// elementBytes is the size of a value in a vector; of byte strings, of its span.
 func elementBytes(t column.Type) int64 {
 	if t.Rep() == column.RepWide {
 		return int64(unsafe.Sizeof(decimal256.Num{}))
@@ -146,7 +146,7 @@ func elementBytes(t column.Type) int64 {
 	return 8
 }
 
-// retireDictionary is called between two chunks. Nobody may look at the dictionary any more.
+// retireDictionary is called between two chunks. The dictionary must not be read any more.
 func (c *columnReader) retireDictionary() {
 	if c.prefix != nil && c.using == nil {
 		c.prefix.aside.free()

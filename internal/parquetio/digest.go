@@ -23,7 +23,8 @@ func (d *Dataset) Digest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
-// keptPath is what of a path is of the data: the name of the file, and folders such as year=2024.
+// keptPath is the part of a path that belongs to the data: the name of the file, and folders such
+// as year=2024.
 func keptPath(path string) string {
 	var kept []string
 	parts := strings.Split(filepath.ToSlash(path), "/")

@@ -28,7 +28,7 @@
 //     into a column.Dict of its own.
 //  2. available finds the next data page: its header, no more. Rows of it that
 //     nobody needs are skipped, and a page of nothing but such rows is left
-//     where it is (skip.go): by a filter (late.go), or since statistics of pages
+//     where it is (pass.go): by a filter (late.go), or since statistics of pages
 //     rule it out (judge.go).
 //  3. read loads the page that was found: CRC, decompression to exactly the size
 //     the header promised, then the set-up of two streams: the levels and the

@@ -83,8 +83,8 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 	return t, want.Rep() == rep
 }
 
-// EncodedUnit is what the footer tells of a unit whose chunks may be handed
-// on encoded.
+// EncodedUnit is the footer's description of a unit whose chunks may be read
+// encoded.
 type EncodedUnit struct {
 	Rows     int64
 	Bytes    int64 // of the memory that ReadEncoded wants, and uses at most

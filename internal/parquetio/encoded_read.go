@@ -46,7 +46,7 @@ const (
 	// maxEncodedPages bounds the list of a chunk's pages: 48 KiB. A chunk of
 	// more is long, or its pages are too small to be worth the trip.
 	maxEncodedPages = 1 << 10
-	// leastEncodedPages is what the list begins with.
+	// leastEncodedPages is the first capacity of the list.
 	leastEncodedPages = 16
 )
 
@@ -223,14 +223,14 @@ func (c *columnReader) roomForPage() error {
 	return nil
 }
 
-// freeCoder gives back the memory of the coder. Nobody may look at its entries any more.
+// freeCoder frees the memory of the coder. Its entries must not be read any more.
 func (c *columnReader) freeCoder() {
 	if c.coder != nil {
 		c.coder.free()
 	}
 }
 
-// freePages gives back the list, which nobody uses any more.
+// freePages frees the list, which must not be used any more.
 func (c *columnReader) freePages() {
 	c.shared.account.give(int64(cap(c.pages)) * encodedPageBytes)
 	c.pages = nil

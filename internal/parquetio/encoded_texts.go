@@ -32,7 +32,7 @@ func (r *Reader) CodeTexts(most []int) { r.coded = most }
 // EncodedTexts is for CodeTexts: pages of byte arrays stay as they are.
 const EncodedTexts = math.MaxInt
 
-// codedMost is what CodeTexts says of a column.
+// codedMost is the limit of CodeTexts for a column.
 func (r *Reader) codedMost(col int) int {
 	if col >= len(r.coded) {
 		return EncodedTexts

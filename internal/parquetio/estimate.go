@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// What a scan will take is told from the footers, and from the page headers
+// The memory of a scan is estimated from the footers, and from the page headers
 // at the beginning of a few chunks.
 
 const (
@@ -30,7 +30,7 @@ const (
 	deltaValue = 128
 )
 
-// columnPeek is what was seen of a column at some of a scan's row groups.
+// columnPeek is the sizes of a column's pages that were seen in some row groups of a scan.
 type columnPeek struct {
 	entries   int   // most entries of a dictionary; -1: not known
 	dictBytes int64 // of the largest dictionary page; -1: not known
@@ -98,7 +98,7 @@ func (s *Scan) WorkerBytes() int64 {
 	return total + state
 }
 
-// columnBytes is what the column reader of a column takes; its buffers are
+// columnBytes is the memory of a column's reader; its buffers are
 // kept from one row group to the next, so the largest ones count.
 type columnBytes struct {
 	vectors, window, pages, dict int64
@@ -134,8 +134,8 @@ func (s *Scan) columnBytes(i int) (b columnBytes) {
 	return b
 }
 
-// constantBytes is what the vector of a column takes that a file has no leaf
-// for.
+// constantBytes is the memory of a column's vector where a file has no leaf for
+// the column.
 func (s *Scan) constantBytes(i int) int64 {
 	return int64(s.batchRows) * (elementBytes(s.types[i]) + 1 + 4) // and NULLs, codes
 }
@@ -159,7 +159,7 @@ func (p *columnPeek) packedOf(page int64, m *format.ColumnMetaData) int64 {
 	return max(packed, p.packed) + firstHeader
 }
 
-// pageBuffers is what the other forms of a page of a chunk take, beside the
+// pageBuffers is the memory of the other forms of a page of a chunk, beside the
 // one in the file.
 func (s *Scan) pageBuffers(page int64, m *format.ColumnMetaData) (n int64) {
 	if m.Codec != format.Uncompressed {
@@ -174,7 +174,7 @@ func (s *Scan) pageBuffers(page int64, m *format.ColumnMetaData) (n int64) {
 	return n
 }
 
-// dictOf is what the dictionary of a chunk takes.
+// dictOf is the memory of the dictionary of a chunk.
 func (p *columnPeek) dictOf(l *leaf, t column.Type, page int64, m *format.ColumnMetaData) int64 {
 	switch {
 	case p.dictBytes > 0 && keepsPage(l, t):

@@ -9,8 +9,8 @@ import (
 )
 
 // This file leaves row groups out if only the least and greatest values of columns are asked for.
-// Statistics are bounds here, as they are for filters, and never values. What was read gives the
-// values, and a row group whose bounds do not reach beyond these adds nothing.
+// Statistics are bounds here, as they are for filters, and never values. The values come from the
+// rows that were read, and a row group whose bounds are within these adds nothing.
 //
 //	row group    bounds     least and greatest so far
 //	2            10…17      10…17      has the least bound: it comes first
@@ -21,8 +21,8 @@ import (
 // Extreme says what is asked of a column.
 type Extreme struct{ Least, Greatest bool }
 
-// extremes is what readers of a scan have found, in order-preserving form (ordered). It may be
-// used concurrently.
+// extremes is the least and greatest values that readers of a scan have found, in order-preserving
+// form (ordered). It may be used concurrently.
 type extremes struct {
 	asked []Extreme // by wanted column
 

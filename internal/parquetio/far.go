@@ -13,9 +13,9 @@ type Far interface {
 	io.ReaderAt
 	// Near reports whether reading a range takes no request.
 	Near(off, n int64) bool
-	// Want says that ranges, each an offset and a size, are read soon; at once, or, if lazy, where
-	// a read falls into them. hold keeps what was read of the part until as many calls of Done;
-	// without, it is a hint.
+	// Want says that ranges, each an offset and a size, are read soon: they are fetched at once,
+	// or, if lazy, when a read falls into them. Each call with hold keeps the part until a call of
+	// Done; a call without hold is a hint.
 	Want(part int, ranges [][2]int64, hold, lazy bool)
 	Done(part int)
 }

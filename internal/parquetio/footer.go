@@ -61,7 +61,7 @@ type file struct {
 	metadata account // for the footer and what is made of it
 }
 
-// groupBytes is what a row group takes in the lists of its file and of a
+// groupBytes is the memory of a row group in the lists of its file and of a
 // scan.
 const groupBytes = int64(unsafe.Sizeof(rowGroup{}) + unsafe.Sizeof(Unit{}) + 16)
 

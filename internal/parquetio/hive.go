@@ -23,7 +23,7 @@ import (
 // Names are data and never paths: they are taken apart first and
 // percent-decoded after, so that an encoded slash or ".." is plain text.
 
-// hiveNull is what writers put in place of a NULL.
+// hiveNull is the text that writers put in place of a NULL.
 const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
 // hivePair is one key=value folder, decoded.

@@ -13,7 +13,7 @@ import "github.com/gagg-dev/gagg/internal/column"
 // Columns of the filter's first step are judged by the index or the headers of their pages; others,
 // whose headers would be read for nothing, where they have an index.
 
-// judge is what a filter's reader knows of the unit that is open.
+// judge is the bounds and statistics of the open unit, for the filter's test.
 type judge struct {
 	cols   []bool // by column: it is open, and moves on with what is judged
 	groups []func() column.Bounds
@@ -109,7 +109,7 @@ func (r *Reader) judgePart(u *Unit) (rows int64, may bool, err error) {
 	return rows, !known || !r.scan.skip(r.pageBounds), nil
 }
 
-// pageBounds is what is known of column i in the rows at hand.
+// pageBounds is the bounds of column i in the current rows.
 func (r *Reader) pageBounds(i int) column.Bounds {
 	all := r.where.judge.groups[i]()
 	c := r.cols[i]

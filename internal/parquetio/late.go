@@ -16,7 +16,7 @@ import (
 //
 //	filter's columns   |........|........|....   batches that were filtered
 //	rows handed out    |........|...             all of those without a row that is left, at once
-//	other columns      |..........               behind by the rows that nobody needs
+//	other columns      |..........               behind by the rows that are not needed
 //
 // Rows for which the statistics of pages rule the filter out are passed over before that:
 // judge.go.
@@ -68,7 +68,7 @@ func (s *selection) leave(n int64) {
 	}
 }
 
-// follow moves a column on to where the filter's columns are, less what was read ahead.
+// follow moves a column to the place of the filter's columns, less the rows that were read ahead.
 func (s *selection) follow(i int, c *columnReader) error {
 	err := c.skip(s.behind[i])
 	s.behind[i] = 0

@@ -87,7 +87,7 @@ func logicalType(e *format.SchemaElement, plain column.Type, length int) (column
 	return plain, nil // BSON, GEOMETRY and the like are bytes
 }
 
-// leafForm is what the strings of a column are meant as.
+// leafForm is the meaning of the strings of a column.
 func leafForm(e *format.SchemaElement, t column.Type) column.Form {
 	if t.Kind != column.String {
 		return column.NoForm

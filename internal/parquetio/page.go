@@ -144,7 +144,7 @@ func (c *columnReader) nextPage() (body []byte, err error) {
 	return c.body(header)
 }
 
-// pageName is what the page at hand is called where there is no memory for
+// pageName names the current page in an error, where there is no memory for
 // it: a page of one value is as large as that value.
 func (c *columnReader) pageName() string {
 	h := &c.header

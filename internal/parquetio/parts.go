@@ -3,9 +3,9 @@ package parquetio
 import "github.com/parquet-go/parquet-go/format"
 
 // This file cuts row groups into parts, so that there are units for all workers where row groups
-// are few, and small ones at the end, for which nobody waits long. A worker that takes a part opens
-// the chunks and passes over the pages before it, by their headers. Where a part begins or ends
-// within a page, both workers decompress the page; a dictionary is decoded by one of them
+// are few, and small ones at the end, so that workers end together. A worker that takes a part
+// opens the chunks and passes over the pages before it, by their headers. Where a part begins or
+// ends within a page, both workers decompress the page; a dictionary is decoded by one of them
 // (shareddict.go).
 //
 // Where readers filter rows and row groups are very few, parts are small: which of them have rows
@@ -17,7 +17,7 @@ const (
 	// buffers of its own, and one of 100 MB a quarter of the time.
 	DefaultLeastPart = 1 << 20
 
-	// rowWeight is what a row counts beside its bytes, which may be next to none.
+	// rowWeight is added for each row to its bytes, which may be next to none.
 	rowWeight = 4
 
 	// partShare is the least ratio of a part's bytes to the bytes that several workers read because

@@ -13,7 +13,7 @@ const (
 	mostPeek  = 64 << 10
 )
 
-// chunkPeek is what the headers of the first pages of a chunk tell.
+// chunkPeek is the content of the headers of a chunk's first pages.
 type chunkPeek struct {
 	entries   int   // of the dictionary; 0: there is none
 	dictBytes int64 // of the dictionary page, decompressed

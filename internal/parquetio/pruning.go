@@ -15,7 +15,7 @@ import (
 // of these columns alone. used are the columns that it is about.
 type Bind func(fields []column.Field) (test func(one *column.Batch) bool, used []bool)
 
-// folderTest is what Bind makes for some fields.
+// folderTest is the test that Bind makes for some fields.
 type folderTest struct {
 	keeps func(one *column.Batch) bool
 	used  []bool

@@ -38,7 +38,7 @@ func (f *file) decodeQuickly(data []byte) (usual bool, err error) {
 	switch {
 	case d.failure != nil:
 		return true, d.failure
-	case d.odd: // what lies behind the footer, nobody looks at
+	case d.odd: // bytes behind the footer are not read
 		f.leaves = nil
 		f.metadata.give(d.drawn)
 		return false, nil

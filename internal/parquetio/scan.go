@@ -240,7 +240,7 @@ func (s *Scan) Skipped() (groups int, rows, bytes int64) {
 }
 
 // SkippedInside is what readers skipped inside units: pages of wanted columns that were not
-// decompressed, as nobody wanted a row of them, and rows that Skip ruled out by pages. A reader
+// decompressed, as no row of them was wanted, and rows that Skip ruled out by pages. A reader
 // counts when it is closed or goes on to another file.
 func (s *Scan) SkippedInside() (pages, rows int64) {
 	return s.skippedAt.pages.Load(), s.skippedAt.rows.Load()

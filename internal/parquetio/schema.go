@@ -26,7 +26,7 @@ type tableColumn struct {
 	clash  error // which files disagree about the type
 }
 
-// table is the schema of all files together. Files are told apart by their
+// table is the schema of all files together. Files are distinguished by their
 // layout, the list of their leaves: ten thousand files of one writer have a
 // single one.
 type table struct {

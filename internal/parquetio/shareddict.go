@@ -9,7 +9,7 @@ import (
 
 // This file shares the dictionaries of a row group's chunks between readers of its parts. The
 // first reader that needs a dictionary decodes it. Others that need it meanwhile decode another
-// one first, or wait. Nobody writes to it afterwards.
+// one first, or wait. It is not written to afterwards.
 //
 // SHARED: its memory is reserved by the reader that decodes it, and freed and given back by the
 // one that leaves it last.
@@ -115,8 +115,8 @@ func (a *account) transfer(bytes int64, to *account) {
 	to.used, to.held = to.used+bytes, to.held+bytes
 }
 
-// takeDictionaries takes the shared dictionaries that the next pages of the wanted columns need.
-// Those that nobody is decoding come first.
+// takeDictionaries gets the shared dictionaries that the next pages of the wanted columns need.
+// Those that no other reader is decoding come first.
 func (r *Reader) takeDictionaries(wanted func(c int) bool) error {
 	for _, wait := range []bool{false, true} {
 		err := r.each(wanted, func(_ int, c *columnReader) error {

@@ -22,8 +22,8 @@ import "encoding/binary"
 //go:noescape
 func snappyRun(table *snappyTags, dst, src []byte, op, ip int) (nextOp, nextIP int)
 
-// snappyTags is what snappyRun knows of a tag. An entry is the length minus the part of the
-// offset that is in the tag. A literal's is less by 256 again, so that the low byte is the
+// snappyTags is the table by which snappyRun decodes a tag. An entry is the length minus the part
+// of the offset that is in the tag. A literal's is less by 256 again, so that the low byte is the
 // length. snappyOther is a literal of more than 60 bytes. Behind the tags, by the low bits of the
 // tag, are masks: the bits of the next four bytes that are offset.
 type snappyTags [256 + 2*4]uint16

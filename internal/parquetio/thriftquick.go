@@ -23,7 +23,7 @@ func (q *thriftQuick) fields(required uint32, field func(id int, t byte)) {
 			break
 		}
 		id += int(b >> 4)
-		// a number of its own, or one that nobody knows
+		// a number of its own, or an unknown one
 		if b>>4 == 0 || id > 31 || seen&(1<<id) != 0 {
 			q.odd = true
 			return
@@ -138,7 +138,7 @@ func (q *thriftQuick) list(t, elem byte) int {
 	return int(n)
 }
 
-// skip passes over a field that nobody asks for.
+// skip skips a field that is not needed.
 func (q *thriftQuick) skip(t byte) {
 	if t == thriftTrue || t == thriftFalse {
 		return

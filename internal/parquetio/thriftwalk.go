@@ -57,7 +57,7 @@ func (w *thriftWalk) dear() bool {
 	return w.cost > freeFooterCost+maxFooterGrowth*int64(len(w.data))
 }
 
-// elementSize is what one element of a list costs in memory. path is the
+// elementSize is the memory of one element of a list. path is the
 // numbers of the fields that lead to it, a byte each.
 func elementSize(path uint64) int64 {
 	switch path {

@@ -27,7 +27,7 @@ const (
 	// paths out of n folders without making a loop.
 	maxWalkAgain = 1 << 10
 
-	// maxWalkErrors ends a walk: it has failed, and nobody reads more.
+	// maxWalkErrors ends a walk: it has failed, and more errors would not be read.
 	maxWalkErrors = 16
 
 	// walkEntries is how many entries of a folder are read before anybody asks
@@ -220,7 +220,7 @@ func (w *walk) addFile(p string) {
 	w.files = append(w.files, p)
 }
 
-// pathBytes is what a path in a list takes beside itself.
+// pathBytes is the memory of a path in a list, beside its text.
 const pathBytes = 2 * int64(unsafe.Sizeof(""))
 
 func (w *walk) descend(p, rel string, info fs.FileInfo, above []fs.FileInfo) {

@@ -36,7 +36,7 @@ func (w *window) hold(chunk []byte) {
 	w.data = chunk
 }
 
-// at is the place in the file of what comes next.
+// at is the offset in the file of the next byte.
 func (w *window) at() int64 { return w.next - int64(len(w.data)) }
 
 // rest is the bytes of the chunk that were not taken.

@@ -44,7 +44,7 @@ func (p *Plan) Groups() Groups {
 	return g
 }
 
-// groupingsOf is what a query groups by.
+// groupingsOf is the groupings of a query.
 func groupingsOf(q *query.Compiled) groupings {
 	g := groupings{keySets: max(q.RowSets(), 1), ordered: len(q.Order) > 0, sets: len(q.Distinct), own: len(q.Calls) == 0}
 	for _, c := range q.Calls {
@@ -92,8 +92,8 @@ func ExpectedGroups(p *Plan, scan input.Scan) float64 {
 
 // expectedDistinct is about how many values an expression has: no more than its
 // columns have together. A column has as many as make, among the rows of a
-// unit, as many different ones as its largest dictionary holds; +Inf: nobody
-// knows.
+// unit, as many different ones as its largest dictionary holds; +Inf: not
+// known.
 func expectedDistinct(e *expr.Expr, rows int64, scan input.Scan) float64 {
 	product := 1.0
 	for _, c := range e.Columns() {

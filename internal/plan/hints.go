@@ -58,7 +58,7 @@ func (p *planner) reach() {
 	states := p.States(nil, false, nil)
 	for arg := range p.Ranges {
 		if !states.Relies(arg) {
-			p.Ranges[arg] = column.Range{} // nobody need look whether it is there
+			p.Ranges[arg] = column.Range{} // its bounds need not be checked
 		}
 	}
 }

@@ -159,8 +159,8 @@ func (p *planner) keyColumn(e *expr.Expr) key.Column {
 	return k
 }
 
-// internShare is what part of the memory limit the strings of a key may take
-// at most to be numbered: numbered strings stay in memory until the end.
+// internShare is the greatest part of the memory limit that the strings of a key
+// may have to be numbered: numbered strings stay in memory until the end.
 const internShare = 32
 
 // interns reports whether the strings of column c of the scan are numbered

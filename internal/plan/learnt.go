@@ -54,7 +54,7 @@ func (l *Learnt) Add(err error) (more bool) {
 	return more
 }
 
-// addTexts adds what err tells of texts.
+// addTexts adds the length of a text that err has.
 func (l *Learnt) addTexts(err error) {
 	var page *parquetio.MemoryError
 	if errors.As(err, &page) && page.Value > 0 {

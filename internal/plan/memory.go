@@ -68,15 +68,15 @@ type Needs struct {
 
 var defaultNeeds = Needs{Worker: 2*partition.DiskBytes + 1<<20, Set: partition.DiskBytes + 1<<19, Groups: 4 << 20}
 
-// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take,
-// and leastShared the least for which there is one: 1e6 values of 16 bytes. What does not fit goes
-// to the workers of the inner run.
+// sharedShare is the part of the memory of a grouping by a distinct value that a shared set may
+// have, and leastShared the least for which there is one: 1e6 values of 16 bytes. Values that do
+// not fit go to the workers of the inner run.
 const (
 	sharedShare = 4
 	leastShared = 16 << 20
 )
 
-// groupings is what a query groups by.
+// groupings counts the groupings of a query.
 type groupings struct {
 	keySets int  // the number of sets of the keys that are grouped by, one or more
 	ordered bool // the result is put in order

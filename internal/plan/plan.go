@@ -1,11 +1,11 @@
 // Package plan decides how a query will be run. Its outcome, a Plan, is a pure value, made once
 // before any row is read: it is printed, and it is run. It is made of the query, the options and
-// what the input tells of its columns, for which some pages of dictionaries may be looked at. No
-// memory is taken here, and no device is opened.
+// the input's facts about its columns, for which some pages of dictionaries may be read. No memory
+// is drawn here, and no device is opened.
 //
 //	memory, threads   how many workers there are, and how the memory limit is shared out (memory.go)
 //	keys              the form of each key in words (keys.go)
-//	hints             places for NULL that nobody needs, sums of fewer words (hints.go)
+//	hints             places for NULL that are not needed, sums of fewer words (hints.go)
 //	windows           where exact sums of floats have their digits (windows.go)
 //	device            the CPU or devices: counts in, a decision out (device.go, choice.go), and how
 //	                  devices make rows of encoded columns (encoded.go)

@@ -33,8 +33,8 @@ func Scan(q *query.Compiled, o Options) parquetio.ScanOptions {
 	return scan
 }
 
-// extremes is what the query asks of the columns that are read, if that is their least and greatest
-// values alone, of all rows; nil: it asks for more.
+// extremes is the columns of which the query needs only the least and greatest values, of all rows;
+// nil: it needs more.
 func extremes(q *query.Compiled) []parquetio.Extreme {
 	if len(q.Keys) > 0 || q.Where != nil {
 		return nil

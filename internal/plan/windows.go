@@ -51,7 +51,7 @@ func (p *Plan) ExactSums() (sums []ExactSum) {
 }
 
 // planWindows finds the windows of all arguments. Input that cannot be read again needs the widest,
-// and so do states, of which nobody knows what they hold.
+// and so do states, whose values are not known.
 func (p *planner) planWindows() {
 	if !p.Options.Deterministic || !p.Rereadable || p.Query.Mode.Takes() {
 		return
@@ -105,7 +105,7 @@ func (l *Learnt) windows(arg int) agg.Window {
 	return agg.Window{Low: max(w.Low-low, agg.Widest.Low), High: min(w.High+high, agg.Widest.High)}
 }
 
-// addWindows adds what an error tells of values outside of their windows.
+// addWindows adds the windows of an error for values outside of theirs.
 func (l *Learnt) addWindows(e *agg.WindowError) {
 	windows := map[int]agg.Window{}
 	for _, known := range []map[int]agg.Window{l.Windows, e.Windows} {

@@ -18,7 +18,7 @@ import (
 //	mode 0600                          the mode out had, or what the umask gives
 //
 // Until the rename nothing at the output's own name has changed; a failure
-// anywhere leaves what was there before and removes the hidden file. Only
+// anywhere leaves the old file and removes the hidden file. Only
 // when the very last step, the sync of the folder, fails is the new output
 // already in place, and Commit says so with an error all the same: it might
 // not survive a power cut.
@@ -211,12 +211,12 @@ func (f *File) GiveUp() bool {
 		return false
 	}
 	if f.hidden != "" {
-		_ = f.fsys.Remove(f.hidden) // nobody is left to be told
+		_ = f.fsys.Remove(f.hidden) // the caller has its error already
 	}
 	return true
 }
 
-// Abort gives the output up: the hidden file goes, what was there before
+// Abort gives the output up: the hidden file is removed, and the old file
 // stays. After Commit or Abort it does nothing, so it may be deferred.
 func (f *File) Abort() {
 	if !f.enter(ended) {
@@ -224,7 +224,7 @@ func (f *File) Abort() {
 	}
 	_ = f.out.Close() // the content is given up: no error of it matters
 	if f.hidden != "" {
-		_ = f.fsys.Remove(f.hidden) // nobody is left to be told
+		_ = f.fsys.Remove(f.hidden) // the caller has its error already
 	}
 	f.unlock()
 	if f.err == nil {

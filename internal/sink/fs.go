@@ -20,7 +20,7 @@ type fileSystem interface {
 	Names(dir string) ([]string, error)
 }
 
-// handle is what is needed of an open file.
+// handle is the methods of an open file that are needed.
 type handle interface {
 	Write(p []byte) (int, error)
 	Stat() (fs.FileInfo, error)

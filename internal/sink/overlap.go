@@ -79,8 +79,8 @@ func PlaceOfFile(f *os.File) Place {
 func (p Place) IsRegular() bool { return p.file != nil && p.file.Mode().IsRegular() }
 
 // Same reports whether both are one file, which one of them would replace, or
-// both would write into. Devices such as /dev/null and terminals take what
-// comes from anywhere, so they are never the same.
+// both would write into. Devices such as /dev/null and terminals may have
+// several writers, so they are never the same.
 func (p Place) Same(other Place) bool {
 	switch {
 	case p.file != nil && other.file != nil:

@@ -94,7 +94,7 @@ func (d *dictionary) encode(codes []int32, v *column.Vector, from, to int, s par
 	return codes, to, nil
 }
 
-// encodeNumbers is encode of numbers, which are told apart by their bits.
+// encodeNumbers is encode of numbers, which are compared by their bits.
 func (d *dictionary) encodeNumbers(codes []int32, v *column.Vector, from, to int, encode plainEncoder) ([]int32, int, error) {
 	for i := from; i < to; i++ {
 		if v.IsNull(i) {

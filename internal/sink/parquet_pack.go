@@ -72,7 +72,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// snappyPacker is fastSnappy for what comes in pieces.
+// snappyPacker is fastSnappy for data that comes in pieces.
 type snappyPacker struct {
 	out    io.Writer
 	block  []byte // not compressed yet

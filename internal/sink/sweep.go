@@ -68,7 +68,7 @@ func sweep(fsys fileSystem, target string) {
 	}
 }
 
-// sweepOne removes a hidden file or folder if nobody holds its lock.
+// sweepOne removes a hidden file or folder if no process holds its lock.
 func sweepOne(fsys fileSystem, name string) {
 	info, err := fsys.Lstat(name)
 	flag, remove := os.O_WRONLY, fsys.Remove

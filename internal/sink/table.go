@@ -186,7 +186,7 @@ func (w *tableWriter) append(row table.Row) error {
 	return nil
 }
 
-// frameBytes is what a cell takes beside its text: a line and two blanks.
+// frameBytes is the width of a cell beside its text: a line and two blanks.
 const frameBytes = 5
 
 // draw is the lines of a table of the rows that wait, which are gone then.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// target is what an output path stands for.
+// target is the file, folder or device of an output path.
 type target struct {
 	path   string      // symbolic links followed; of a stream: unset
 	stream bool        // not a regular file: written as it is, never renamed
@@ -17,9 +17,9 @@ type target struct {
 	mode   fs.FileMode // its permissions
 }
 
-// resolve looks at what is at path. A link is written through only to a
-// regular file, a pipe or a device; a link to nothing is refused, since
-// nobody said that the place it points to is wanted.
+// resolve finds the target of path. A link is written through only to a
+// regular file, a pipe or a device; a link to nothing is refused, since the user
+// has not named the place to which it points.
 func resolve(path string) (target, error) {
 	if _, ok := descriptor(path); ok {
 		return target{stream: true}, nil

@@ -17,7 +17,7 @@ import (
 //	                  when it is closed)
 //
 // As of a [File], nothing at the output's own name has changed before the rename, a failure leaves
-// what was there before, and the hidden folder of a process that was killed goes when the same
+// the old folder, and the hidden folder of a process that was killed goes when the same
 // output is written next. There may be an empty folder before, and nothing else.
 type Tree struct {
 	fsys   fileSystem
@@ -97,7 +97,7 @@ func (t *Tree) createHidden() error {
 	return errSwept
 }
 
-// lock takes the lock of the hidden folder and hides what is in it. own: nobody has removed the
+// lock takes the lock of the hidden folder and hides its content. own: no process has removed the
 // folder before.
 func (t *Tree) lock() (own bool, err error) {
 	h, err := t.fsys.OpenFile(t.hidden, os.O_RDONLY, 0)
@@ -232,13 +232,13 @@ func (t *Tree) step(op string, do func() error) {
 
 func (t *Tree) enter(state int32) bool { return t.state.CompareAndSwap(growing, state) }
 
-// Abort gives the output up: the hidden folder goes, what was there before stays. After Commit or
+// Abort gives the output up: the hidden folder is removed, and the old one stays. After Commit or
 // Abort it does nothing, so it may be deferred.
 func (t *Tree) Abort() {
 	if !t.enter(ended) {
 		return
 	}
-	_ = t.fsys.RemoveAll(t.hidden) // nobody is left to be told
+	_ = t.fsys.RemoveAll(t.hidden) // the caller has its error already
 	t.unlock()
 	t.step("finish", func() error { return errGivenUp })
 }

@@ -13,7 +13,7 @@ import (
 type Source struct {
 	ID     string     `json:"id,omitempty"`     // of what the input is; "": it is like no other
 	Name   string     `json:"name,omitempty"`   // for messages
-	Rows   int64      `json:"rows"`             // of all of it; -1: nobody knows
+	Rows   int64      `json:"rows"`             // of all of it; -1: not known
 	Shares [][2]int64 `json:"shares,omitempty"` // from which row to before which, ascending
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file skips rows that nobody needs. A page of nothing but such rows is not loaded; within a
+// This file skips rows that are not needed. A page of nothing but such rows is not loaded; within a
 // page that is loaded, they are skipped when rows behind them are read: without
 // decoding them where every value has the same size or its size before it, else by decoding them.
 
