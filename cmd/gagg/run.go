@@ -80,6 +80,8 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 		return output(writeVersion(c.out))
 	case c.completion != "":
 		return output(writeCompletion(c.out, c.completion))
+	case c.typed["example"]:
+		return c.writeExample()
 	case c.devices != "":
 		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:
