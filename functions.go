@@ -20,6 +20,25 @@ func Operators() []Operator {
 	return list
 }
 
+// Form describes a form of expressions: what is written with words of its own, such as case.
+type Form struct {
+	Name    string
+	Also    []string // other words by which it is looked for
+	Shown   string
+	Result  string // its type
+	Doc     string // what it gives, in some words of Markdown
+	Example string // "": there is none that stands alone
+}
+
+// Forms lists the forms that are neither operators nor functions.
+func Forms() []Form {
+	var list []Form
+	for _, f := range query.Forms() {
+		list = append(list, Form(f))
+	}
+	return list
+}
+
 // CastType is a type that casts take.
 type CastType struct {
 	Name  string   // as a schema shows it

@@ -232,13 +232,34 @@ func topicCandidates(f *pflag.FlagSet) (topics []candidate) {
 	for _, fn := range gagg.Functions() {
 		topics = append(topics, candidate{fn.Name, summary(plainText(fn.Doc))})
 	}
+	for _, form := range gagg.Forms() {
+		topics = append(topics, candidate{firstWord(form.Name), form.Shown})
+	}
+	topics = append(topics, operatorCandidates()...)
+	for _, t := range gagg.CastTypes() {
+		topics = append(topics, candidate{bareName(t.Casts[0]), "a type"})
+	}
+	topics = append(topics, formatCandidates()...)
+	for _, name := range variableNames(f) {
+		topics = append(topics, candidate{name, "a variable"})
+	}
+	for _, s := range exitStatuses {
+		topics = append(topics, candidate{strconv.Itoa(s.status), s.meaning})
+	}
 	return topics
+}
+
+func formatCandidates() (list []candidate) {
+	for _, f := range formats {
+		list = append(list, candidate{f.name, summary(f.about)})
+	}
+	return list
 }
 
 // flagChoices are the values of flags that have only so many.
 func flagChoices() map[string][]candidate {
 	return map[string][]candidate{
-		"format":      choices(strings.Fields(formatNames)...),
+		"format":      formatCandidates(),
 		"compression": choices(compressions...),
 		"device":      append(choices("auto", "cpu", "gpu"), deviceNumbers()...),
 		"devices":     choices(devicesText, devicesJSON),

@@ -98,7 +98,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.Var(&s.part, "part", "read one of the `i/N` shares of the row groups, from 1/N to N/N")
 
 	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
-	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")
+	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+strings.Join(formatNames(), " ")+" (default: from the output's extension, else table on a terminal, else csv)")
 	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", ")+"; of text gzip, zstd, none (default: by an extension .gz, .zst)")
 	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
 

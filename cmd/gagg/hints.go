@@ -48,12 +48,28 @@ func flagNames(f *pflag.FlagSet) (names []string) {
 	return names
 }
 
+// otherVariables are those that stand for no flag.
+var otherVariables = []struct{ name, about string }{
+	{"GAGG_CUDA_LIBRARY", "the file of the CUDA driver's library, where it is not libcuda.so.1"},
+	{"GAGG_DEBUG", "1: of a bug in gagg show the stack too"},
+}
+
+// variableNames are all variables that are heeded.
+func variableNames(f *pflag.FlagSet) (names []string) {
+	for _, name := range flagNames(f) {
+		if !notFromEnvironment[name] {
+			names = append(names, variable(name))
+		}
+	}
+	for _, v := range otherVariables {
+		names = append(names, v.name)
+	}
+	return names
+}
+
 // unknownVariables tells of variables GAGG_… that stand for no flag.
 func unknownVariables(f *pflag.FlagSet, env []string) (told []string) {
-	known := []string{"GAGG_DEBUG", "GAGG_CUDA_LIBRARY"}
-	for _, name := range flagNames(f) {
-		known = append(known, variable(name))
-	}
+	known := variableNames(f)
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")
 		if !strings.HasPrefix(name, "GAGG_") || strings.HasPrefix(name, "GAGG_EMU") || slices.Contains(known, name) {

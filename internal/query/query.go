@@ -70,6 +70,9 @@ func usagef(format string, args ...any) error {
 // Operators lists the operators of expressions, in falling precedence.
 func Operators() []expr.Operator { return expr.Operators() }
 
+// Forms lists the forms that are neither operators nor functions, such as case.
+func Forms() []expr.Form { return expr.Forms() }
+
 // Types lists the types that casts take, by name.
 func Types() []expr.TypeNames { return expr.Types() }
 
