@@ -25,9 +25,10 @@ type Form struct {
 	Name    string
 	Also    []string // other words by which it is looked for
 	Shown   string
-	Result  string // its type
-	Doc     string // what it gives, in some words of Markdown
-	Example string // "": there is none that stands alone
+	Result  string   // its type
+	Doc     string   // what it gives, in some words of Markdown
+	Example string   // "": there is none that stands alone
+	Parts   []string // the parts of dates that stand first in it, such as month; nil: there are none
 }
 
 // Forms lists the forms that are neither operators nor functions.
@@ -62,6 +63,7 @@ type Function struct {
 	Signature string   // as in substring(s, start[, count])
 	Result    string   // its type
 	Doc       string   // what it gives, in some words of Markdown
+	Parts     []string // the parts of dates that its first argument names, such as month; nil: it is another one
 }
 
 // Functions lists the scalar functions, by section and name.

@@ -8,7 +8,8 @@ type Form struct {
 	Shown   string
 	Result  string // type of the result
 	Doc     string
-	Example string // which can be parsed
+	Example string   // which can be parsed
+	Parts   []string // the names of parts of dates that stand first in it
 }
 
 // formTable is the forms that are neither operators nor functions.
@@ -30,7 +31,7 @@ var formTable = []Form{
 	{
 		Name: "extract", Shown: "extract(part from t)", Result: "as of that part",
 		Doc:     "the part of that name, such as minute; `date_part('part', t)` is the same",
-		Example: "extract(minute from ordered_at)",
+		Example: "extract(minute from ordered_at)", Parts: partNames(partsByName),
 	},
 	{
 		Name: "position", Shown: "position(part in s)", Result: "int64",

@@ -77,6 +77,7 @@ type Function struct {
 	Signature string // substring(text, start[, count])
 	Result    string // type of the result
 	Doc       string
+	Parts     []string // the names of parts of dates that its first argument, a constant, takes
 }
 
 // call is a function call while it is bound.
@@ -118,7 +119,7 @@ func Functions() []Function {
 	var list []Function
 	for i := range functionTable {
 		f := &functionTable[i]
-		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.described()})
+		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.described(), Parts: firstParts(f)})
 	}
 	return list
 }
