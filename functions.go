@@ -1,6 +1,10 @@
 package gagg
 
-import "github.com/gagg-dev/gagg/internal/query"
+import (
+	"maps"
+
+	"github.com/gagg-dev/gagg/internal/query"
+)
 
 // Operator describes an operator of expressions.
 type Operator struct {
@@ -74,6 +78,10 @@ func Functions() []Function {
 	}
 	return list
 }
+
+// OtherNames is functions and aggregates as other systems call them, in lower case, and what to
+// write here for each.
+func OtherNames() map[string]string { return maps.Clone(query.OtherNames()) }
 
 // Aggregate describes an aggregate.
 type Aggregate struct {

@@ -140,7 +140,7 @@ func (c *command) resultFormat() (sink.Format, error) {
 	if c.format != "" {
 		f, err := sink.ParseFormat(c.format)
 		if err != nil {
-			return f, usagef("--format %s: want one of %s", c.format, strings.Join(formatNames(), " "))
+			return f, unknownFormat(c.format)
 		}
 		return f, nil
 	}

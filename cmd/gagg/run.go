@@ -44,6 +44,9 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 			return err
 		}
 		c.settings = *s
+		if err := c.checkNoCommand(); err != nil {
+			return err
+		}
 		return c.do(ctx, flags)
 	})
 	stack, err := asBug(err)

@@ -161,6 +161,9 @@ var markdownLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // unknownTopic says what a name may stand for.
 func unknownTopic(f *pflag.FlagSet, topic string) error {
 	name := strings.ToLower(bareName(strings.TrimLeft(topic, "-")))
+	if text := gagg.OtherNames()[name]; text != "" && otherNames[name] == "" && !strings.HasPrefix(topic, "-") {
+		return usagef("help %s: other systems have %s; here there is %s", topic, name, strings.TrimPrefix(text, "no window functions: "))
+	}
 	meant := otherNames[name]
 	if meant == "" {
 		var names []string

@@ -209,7 +209,7 @@ func (b *binder) call(n *Call) (*bound, error) {
 	case f == nil && Refusal(n.Name) != "":
 		return nil, typeError(Refusal(n.Name))
 	case f == nil:
-		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, FunctionNames()))
+		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), Hint(n.Name, FunctionNames()))
 	case n.Star || n.Distinct || n.Filter != nil || n.Order != nil:
 		return nil, typeErrorf("%s is not an aggregate: it takes no *, distinct, order by or filter", n.Name)
 	}

@@ -200,6 +200,9 @@ func (p *parser) call() (Node, error) {
 			return nil, err
 		}
 	}
+	if over := p.peek(0); over.is("over") && p.peek(1).isOp("(") {
+		return nil, p.fail(over.pos, "there are %s", noWindows)
+	}
 	if n.Name == "if" && len(n.Args) == 3 && !n.Distinct && n.Order == nil {
 		return &Case{At: n.At, Whens: []When{{If: n.Args[0], Then: n.Args[1]}}, Else: n.Args[2]}, nil
 	}

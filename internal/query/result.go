@@ -100,8 +100,8 @@ func checkCalls(n expr.Node, text string) (err error) {
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
 		if why := expr.Refusal(call.Name); why != "" {
 			msg = why
-		} else if near := expr.Meant(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
-			msg += fmt.Sprintf(" (did you mean %q?)", near)
+		} else {
+			msg += expr.Hint(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames()))
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
 		return false
