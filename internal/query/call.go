@@ -31,6 +31,12 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be inside the aggregate %s", inner.Name, n.Name)}
 		}
 	}
+	if n.Filter != nil {
+		if inner := findAggregate(n.Filter); inner != nil {
+			why := "the filter of an aggregate sees rows, and %s is of groups: use having, or case around the aggregate"
+			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf(why, inner.Name)}
+		}
+	}
 	var call agg.Call
 	if err := c.callArguments(n, text, &call); err != nil {
 		return 0, err
