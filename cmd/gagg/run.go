@@ -204,7 +204,11 @@ func (c *command) startProgress(writes bool) gagg.Observer {
 	if writes {
 		after.values = usualValues
 	}
-	c.bar = startBar(c.stderr, c.view(), after)
+	v := c.view()
+	if c.progress != "always" {
+		v.delay = drawAfter
+	}
+	c.bar = startBar(c.stderr, v, after)
 	return c.bar
 }
 
