@@ -84,6 +84,20 @@ func (s *settings) checkNoCommand() error {
 	return usagef("there is no file %s, and gagg has no command but help; did you mean --%s?", word, flag)
 }
 
+// numberKeys tells of keys that are whole numbers, which in SQL stand for columns of the result.
+func (s *settings) numberKeys() (told []string) {
+	for _, list := range s.by {
+		for list != "" {
+			item, rest := firstItem(list)
+			list = rest
+			if item = strings.TrimSpace(item); item != "" && strings.Trim(item, "0123456789") == "" {
+				told = append(told, fmt.Sprintf("the key %s is a constant, the same for all rows; #%s is column %s of the input", item, item, item))
+			}
+		}
+	}
+	return told
+}
+
 func flagNames(f *pflag.FlagSet) (names []string) {
 	f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	return names

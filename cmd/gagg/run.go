@@ -95,6 +95,9 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	for _, text := range unknownVariables(flags, c.env) {
 		c.logger(c.log).Info(text)
 	}
+	for _, text := range c.numberKeys() {
+		c.logger(c.log).Warn(text)
+	}
 	if c.explain != "" {
 		return c.untilStopped(ctx, c.explainPlan)
 	}

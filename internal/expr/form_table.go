@@ -43,6 +43,15 @@ var formTable = []Form{
 		Example: "substring(customer from 2 for 3)",
 	},
 	{
+		Name: "trim from", Also: []string{"leading", "trailing", "both"}, Shown: "trim([both | leading | trailing] [characters] from s)", Result: "string",
+		Doc:     "`trim(s, characters)`, `ltrim` and `rtrim`",
+		Example: "trim(leading 'C0' from customer)",
+	},
+	{
+		Name: "comment", Also: []string{"--", "/*"}, Shown: "-- to the end of the line, /* … */", Result: "nothing", Doc: "a comment",
+		Example: "price /* of one */ * quantity -- of the order",
+	},
+	{
 		Name: "interval", Shown: "interval '1 day 2 hours'", Result: "interval",
 		Doc:     "months, days and microseconds; also `interval 1 day`, `interval (n + 1) hours`",
 		Example: "ordered_at + interval '1 month'",

@@ -12,7 +12,7 @@ import (
 
 // call returns the index of an aggregate, resolving it if it is new.
 func (c *compiler) call(n *expr.Call, text string) (int, error) {
-	n, err := withoutOrder(n, text)
+	n, err := withoutOrder(ownOrder(n), text)
 	if err != nil {
 		return 0, err
 	}
@@ -111,8 +111,6 @@ func withoutDistinct(n *expr.Call, text string) (_ *expr.Call, distinct bool, er
 // noSets is why an aggregate does not take each different value once, and what does.
 func noSets(n *expr.Call) string {
 	switch {
-	case slices.Contains(lists, n.Name) || joinsText(n.Name):
-		return ", whose result depends on the order of rows, but where it is ordered: " + n.Name + "(distinct x order by x)"
 	case len(n.Args) > 1:
 		return ", which has several arguments"
 	}
