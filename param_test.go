@@ -132,7 +132,7 @@ func TestParamsRefused(t *testing.T) {
 		"parameter 1: a decimal of 1 digits, 77 of them behind its point":            {Where: "price > ?", Params: []any{gagg.Decimal{Unscaled: big.NewInt(1), Scale: 77}}},
 		"cannot compare int32 and interval":                                          {Where: "quantity = ?", Params: []any{time.Second}},
 		"the second argument of quantile must be a number between 0 and 1, at chara": {Aggs: exprs("quantile(price, ?)"), Params: []any{2}},
-		`unexpected character`:                                                       {Where: "quantity = $x"},
+		`unexpected character`: {Where: "quantity = $x"},
 	} {
 		q.From = gagg.Files(orders)
 		q.Aggs = append(q.Aggs, gagg.CountAll())

@@ -101,7 +101,7 @@ func TestComplete(t *testing.T) {
 		{"help | GAGG_LIM§", "GAGG_LIMIT", ""},
 		{"help | extr§", "extract", ""},
 		{"-k | region | hel§", "", "help"},
-		{"-k | price::doub§ | F", "price::double", "price::degrees("},
+		{"-k | price::dou§ | F", "price::double", "price::degrees("},
 		{"-k | price::dec§ | F", "price::decimal(", "price::decade("},
 		{"-k | cast(price as § | F", "cast(price as binary | cast(price as blob", "cast(price as region"},
 		{"-k | try_cast(price as i§ | F", "try_cast(price as int16", "try_cast(price as region"},

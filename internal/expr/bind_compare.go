@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 

@@ -160,8 +160,8 @@ func (l *lexer) quoted(kind tokenKind, what string) (token, error) {
 	return token{}, l.fail(start, "%s without a closing %c", what, q)
 }
 
-// number reads digits [. digits] [e [sign] digits] or . digits …. Between digits there may be single
-// underscores, which the token has not.
+// number reads digits [. digits] [e [sign] digits] or . digits …. Between digits there may be
+// single underscores, which the token has not.
 func (l *lexer) number() (token, error) {
 	start := l.pos
 	l.grouped()
