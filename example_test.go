@@ -41,7 +41,6 @@ func ExampleRun() {
 	// Europe 1343 8912
 }
 
-// What a query would do, without doing it.
 // Subtotals: by region and quantity, by region, and of everything.
 func ExampleQuery_sets() {
 	show(gagg.Query{
@@ -124,6 +123,7 @@ func ExampleSummarize() {
 	// discount 2953 0.05
 }
 
+// What a query would do, without doing it.
 func ExamplePlan() {
 	plan, err := gagg.Plan(context.Background(), gagg.Query{
 		From: gagg.Files("testdata/orders.parquet"),

@@ -1,6 +1,10 @@
 package gagg
 
-import "github.com/gagg-dev/gagg/internal/query"
+import (
+	"maps"
+
+	"github.com/gagg-dev/gagg/internal/query"
+)
 
 // Operator describes an operator of expressions.
 type Operator struct {
@@ -16,6 +20,26 @@ func Operators() []Operator {
 	var list []Operator
 	for _, o := range query.Operators() {
 		list = append(list, Operator(o))
+	}
+	return list
+}
+
+// Form describes a form of expressions: what is written with words of its own, such as case.
+type Form struct {
+	Name    string
+	Also    []string // other words by which it is looked for
+	Shown   string
+	Result  string   // its type
+	Doc     string   // what it gives, in some words of Markdown
+	Example string   // "": there is none that stands alone
+	Parts   []string // the parts of dates that stand first in it, such as month; nil: there are none
+}
+
+// Forms lists the forms that are neither operators nor functions.
+func Forms() []Form {
+	var list []Form
+	for _, f := range query.Forms() {
+		list = append(list, Form(f))
 	}
 	return list
 }
@@ -43,6 +67,7 @@ type Function struct {
 	Signature string   // as in substring(s, start[, count])
 	Result    string   // its type
 	Doc       string   // what it gives, in some words of Markdown
+	Parts     []string // the parts of dates that its first argument names, such as month; nil: it is another one
 }
 
 // Functions lists the scalar functions, by section and name.
@@ -53,6 +78,10 @@ func Functions() []Function {
 	}
 	return list
 }
+
+// OtherNames is functions and aggregates as other systems call them, in lower case, and what to
+// write here for each.
+func OtherNames() map[string]string { return maps.Clone(query.OtherNames()) }
 
 // Aggregate describes an aggregate.
 type Aggregate struct {

@@ -2,6 +2,7 @@ package gagg_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,6 +113,43 @@ func TestIntervals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := gagg.WriteFile(t.Context(), filepath.Join(dir, "n.parquet"), negative, gagg.Output{}); err == nil || !strings.Contains(err.Error(), `column "i": 1 day -00:00:01 cannot be written`) {
+		t.Error(err)
+	}
+}
+
+// Intervals that are computed are keys, arguments of aggregates and results, as those of columns
+// are: of times from 2024-01-01 on, in memory and on disk, and through states.
+func TestComputedIntervals(t *testing.T) {
+	const since = "ordered_at - timestamp '2024-01-01'"
+	for _, test := range []struct {
+		q    gagg.Query
+		want string
+	}{
+		{gagg.Query{Aggs: exprs("max(" + since + "), min(" + since + "), count(distinct " + since + ")")}, "365 days 23:09:47,00:02:18,12000"},
+		{gagg.Query{Aggs: exprs("max(ordered_at) - min(ordered_at), epoch(max(ordered_at) - min(ordered_at))")}, "365 days 23:07:29,31619249.0"},
+		{gagg.Query{By: []string{"interval 1 month * quantity as d"}, Aggs: exprs("count(*)"), OrderBy: []string{"-d"}, Limit: 2}, "1 year,86;11 months,283"},
+		{gagg.Query{By: []string{"interval 1 day * quantity as d"}, Having: "d > interval '10 days'", OrderBy: []string{"d"}}, "11 days;12 days"},
+		{gagg.Query{By: []string{"region"}, Aggs: exprs("max(case when quantity > 11 then " + since + " end) filter (where price > 100)"), OrderBy: []string{"region"}, Limit: 1}, "Africa,360 days 17:58:52"},
+		{gagg.Query{Aggs: exprs("arg_max(" + since + ", price), min(" + since + ", 2)")}, `6 days 15:33:41,"['00:02:18', '01:14:26']"`},
+		{gagg.Query{Aggs: exprs("interval '1 month' as m, count(interval '1 day' * null)")}, "1 month,0"},
+		{gagg.Query{By: []string{since + " as d"}, Aggs: exprs("count(*)"), OrderBy: []string{"d"}, Limit: 1}, "00:02:18,1"},
+	} {
+		test.q.From = gagg.Files(orders)
+		for _, o := range []gagg.Options{{}, {MemoryLimit: 48 << 20, Threads: 1}} {
+			var text bytes.Buffer
+			rows, err := gagg.Run(t.Context(), test.q, o)
+			if err == nil {
+				err = gagg.Write(t.Context(), &text, rows, gagg.Output{})
+				rows.Release()
+			}
+			_, got, _ := strings.Cut(strings.TrimSpace(text.String()), "\n") // behind the header
+			if got = strings.ReplaceAll(got, "\n", ";"); err != nil || got != test.want {
+				t.Errorf("%v %v: %s, want %s; %v", test.q.By, test.q.Aggs, got, test.want, err)
+			}
+		}
+	}
+	_, err := answer(t, gagg.Query{From: gagg.Files(orders), Aggs: exprs("max(interval 1 month * (quantity * 3000000000))")}, gagg.Options{})
+	if !errors.Is(err, gagg.ErrOverflow) || !strings.Contains(err.Error(), "does not fit interval") {
 		t.Error(err)
 	}
 }

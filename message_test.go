@@ -17,7 +17,7 @@ func TestMessages(t *testing.T) {
 		{gagg.Query{By: []string{"regio"}}, `(similar names: "region"), at character 1 of "regio"`},
 		{gagg.Query{By: []string{"sum(price)"}}, `the aggregate sum cannot be a key; list it with the aggregates`},
 		{gagg.Query{By: []string{"region"}, Where: `region = "Asia"`}, `column "Asia" does not exist (--schema lists the columns); if it is text, write 'Asia', at character 10 of`},
-		{gagg.Query{By: []string{"region"}, OrderBy: []string{"nowhere"}}, `column "nowhere" does not exist`},
+		{gagg.Query{By: []string{"region"}, OrderBy: []string{"nowhere"}}, `column "nowhere" is not in the result, which has region`},
 		{gagg.Query{By: []string{"region"}, OrderBy: []string{"price"}}, `column "price" must be a key or inside an aggregate`},
 		{gagg.Query{By: []string{"region"}, OrderBy: []string{"region", "-1"}}, `order by -1 orders nothing: give a name, an expression, or the number of an output column (1 to 1)`},
 		{gagg.Query{By: []string{"region"}, OrderBy: []string{"2"}}, `order by 2 orders nothing`},

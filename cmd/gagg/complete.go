@@ -53,6 +53,7 @@ func (c *command) complete(ctx context.Context, args []string) error {
 	f := flagSet(&c.settings)
 	line := readLine(f, words, at)
 	line.columns = func() []gagg.ColumnDescription { return c.columnsOf(ctx, line.inputs) }
+	line.merged = func() []string { return c.mergedColumns(ctx, line.inputs) }
 	a := line.answer(f)
 	if args[0] == "bash" {
 		a = line.inBash(f, a, cursor)
@@ -67,6 +68,32 @@ func (c *command) complete(ctx context.Context, args []string) error {
 
 // columnsOf is the columns of inputs that can be read again and again, if they are known soon.
 func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnDescription {
+	columns := soon(ctx, c, inputs, func(ctx context.Context, from gagg.Source, o gagg.Options) []gagg.ColumnDescription {
+		d, err := gagg.Describe(ctx, from, o)
+		if err != nil {
+			return nil
+		}
+		return d.Columns
+	})
+	return slices.DeleteFunc(columns, func(d gagg.ColumnDescription) bool { return d.Type == "" })
+}
+
+// mergedColumns is the names of the columns that --merge makes of the states in the inputs.
+func (c *command) mergedColumns(ctx context.Context, inputs []string) []string {
+	return soon(ctx, c, inputs, func(ctx context.Context, from gagg.Source, o gagg.Options) (names []string) {
+		plan, err := gagg.Plan(ctx, gagg.Query{From: gagg.Merge(from)}, o)
+		if err != nil {
+			return nil
+		}
+		for _, column := range plan.Output { // name: type
+			names = append(names, gagg.ColumnText(column[:max(strings.LastIndex(column, ": "), 0)]))
+		}
+		return names
+	})
+}
+
+// soon is what ask finds of inputs that can be read again and again; nothing, if that takes long.
+func soon[T any](ctx context.Context, c *command, inputs []string, ask func(context.Context, gagg.Source, gagg.Options) []T) []T {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	var readable []string
@@ -97,17 +124,11 @@ func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnD
 	if o.Stores, err = c.stores(); err != nil {
 		return nil
 	}
-	found := make(chan []gagg.ColumnDescription, 1)
-	go func() {
-		d, err := gagg.Describe(ctx, gagg.Files(readable...), o)
-		if err != nil {
-			d = &gagg.Description{}
-		}
-		found <- d.Columns
-	}()
+	found := make(chan []T, 1)
+	go func() { found <- ask(ctx, gagg.Files(readable...), o) }()
 	select {
-	case columns := <-found:
-		return slices.DeleteFunc(columns, func(d gagg.ColumnDescription) bool { return d.Type == "" })
+	case all := <-found:
+		return all
 	case <-ctx.Done(): // the process ends now, whatever waits for a disk
 		return nil
 	}
@@ -121,13 +142,16 @@ type typedLine struct {
 	flag    *pflag.Flag         // whose value is at the cursor; nil: none
 	before  string              // of the word, if the value of the flag is in it: --by=
 	isFlag  bool                // the name of a flag is at the cursor
+	first   bool                // the word at the cursor is the first one
+	merges  bool                // --merge is there
 	columns func() []gagg.ColumnDescription
+	merged  func() []string // columns of the result of merging
 }
 
 // readLine reads words as pflag does, but takes no offence. The word at the cursor belongs to
 // nothing yet.
 func readLine(f *pflag.FlagSet, words []string, at int) *typedLine {
-	l := &typedLine{values: map[string][]string{}}
+	l := &typedLine{values: map[string][]string{}, first: at == 0}
 	var waiting *pflag.Flag // for its value, the next word
 	onlyInputs := false
 	for i, word := range words {
@@ -155,6 +179,7 @@ func readLine(f *pflag.FlagSet, words []string, at int) *typedLine {
 			if flag.NoOptDefVal == "" {
 				waiting = flag
 			}
+			l.merges = l.merges || flag.Name == "merge"
 		case flag != nil:
 			l.values[flag.Name] = append(l.values[flag.Name], value)
 		}
@@ -192,6 +217,8 @@ func (l *typedLine) answer(f *pflag.FlagSet) answer {
 		return answer{completeWords, l.matching(flagCandidates(f))}
 	case l.flag == nil && len(l.inputs) > 0 && l.inputs[0] == "help":
 		return answer{completeWords, l.matching(topicCandidates(f))}
+	case l.flag == nil && l.first && l.current != "" && strings.HasPrefix("help", l.current) && !beginsFile(l.current):
+		return answer{completeWords, []candidate{{"help", "explains a name"}}}
 	case l.flag == nil:
 		return answer{kind: completeFiles}
 	}
@@ -207,6 +234,12 @@ func (l *typedLine) answer(f *pflag.FlagSet) answer {
 		return answer{kind: completeFolders}
 	}
 	return answer{kind: completeWords}
+}
+
+// beginsFile reports whether there is a file whose name begins so.
+func beginsFile(name string) bool {
+	entries, _ := os.ReadDir(".") // what cannot be read has none to offer
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), name) })
 }
 
 // matching are the candidates that begin as the word does. Behind --by= they begin with that.
@@ -238,13 +271,34 @@ func topicCandidates(f *pflag.FlagSet) (topics []candidate) {
 	for _, fn := range gagg.Functions() {
 		topics = append(topics, candidate{fn.Name, summary(plainText(fn.Doc))})
 	}
+	for _, form := range gagg.Forms() {
+		topics = append(topics, candidate{firstWord(form.Name), form.Shown})
+	}
+	topics = append(topics, operatorCandidates()...)
+	for _, t := range gagg.CastTypes() {
+		topics = append(topics, candidate{bareName(t.Casts[0]), "a type"})
+	}
+	topics = append(topics, formatCandidates()...)
+	for _, name := range variableNames(f) {
+		topics = append(topics, candidate{name, "a variable"})
+	}
+	for _, s := range exitStatuses {
+		topics = append(topics, candidate{strconv.Itoa(s.status), s.meaning})
+	}
 	return topics
+}
+
+func formatCandidates() (list []candidate) {
+	for _, f := range formats {
+		list = append(list, candidate{f.name, summary(f.about)})
+	}
+	return list
 }
 
 // flagChoices are the values of flags that have only so many.
 func flagChoices() map[string][]candidate {
 	return map[string][]candidate{
-		"format":      choices(strings.Fields(formatNames)...),
+		"format":      formatCandidates(),
 		"compression": choices(compressions...),
 		"device":      append(choices("auto", "cpu", "gpu"), deviceNumbers()...),
 		"devices":     choices(devicesText, devicesJSON),

@@ -80,10 +80,7 @@ func placeIn(text string) (p place) {
 				return p
 			}
 			call = strings.ToLower(text[from:i])
-			p.last = "x"
-			if isWord(call) {
-				p.last = call
-			}
+			p.last = wordBehind(p.last, call)
 		case c == ' ' || c == '\t' || c == '\n':
 			i++
 		default:
@@ -102,6 +99,18 @@ func placeIn(text string) (p place) {
 	}
 	p.before = text
 	return p
+}
+
+// wordBehind is what stands before the place behind a word: the word, if an operand may follow it,
+// with those before it that it belongs to; "x" if it is an operand.
+func wordBehind(last, word string) string {
+	switch {
+	case last == "at" && word == "time", last == "at time" && word == "zone", last == "similar" && word == "to", last == "order" && word == "by":
+		return last + " " + word
+	case isWord(word) || word == "order" && (last == "x" || last == "("):
+		return word
+	}
+	return "x"
 }
 
 // quotedEnd is the end of what begins with a quote at i. Two quotes are one within.
@@ -123,25 +132,88 @@ func quotedEnd(text string, i int) (end int, closed bool) {
 // inExpression are the candidates in a list or an expression.
 func (l *typedLine) inExpression() (matching []candidate) {
 	p := placeIn(l.current)
-	if p.text || p.last == "as" {
-		return nil // a text, or a name that is the user's to choose
+	names := l.choicesAt(p)
+	if names == nil {
+		if p.text || p.last == "as" {
+			return nil // a text, or a name that is the user's to choose
+		}
+		names = l.namesAt(p)
 	}
-	for _, c := range l.namesAt(p) {
+	for _, c := range names {
 		if p.quoted && !strings.HasPrefix(c.text, `"`) {
 			c.text = `"` + c.text + `"`
 		}
-		if strings.HasPrefix(strings.Trim(c.text, `"`), p.name) {
+		if strings.HasPrefix(strings.Trim(c.text, `"'`), p.name) {
 			matching = append(matching, candidate{l.before + p.before + c.text, c.about})
 		}
 	}
 	return matching
 }
 
+// choicesAt is what may stand at a place that takes only some words or texts: types, parts of
+// dates, time zones; nil: it is another one.
+func (l *typedLine) choicesAt(p place) []candidate {
+	call := ""
+	if len(p.calls) > 0 {
+		call = p.calls[len(p.calls)-1]
+	}
+	switch {
+	case p.text && (p.last == "at time zone" || p.last == "(" && call == "timezone"):
+		return quotedChoices(zoneNames())
+	case p.last == "(" && call != "":
+		return partChoices(call, p.text)
+	case p.text:
+		return nil
+	case strings.HasSuffix(p.before, "::"), p.last == "as" && (call == "cast" || call == "try_cast"):
+		return typeCandidates()
+	}
+	return nil
+}
+
+// partChoices are the parts of dates with which the arguments of a call begin, in quotes or not.
+func partChoices(call string, text bool) (list []candidate) {
+	for _, fn := range gagg.Functions() {
+		if text && (fn.Name == call || slices.Contains(fn.Also, call)) {
+			return quotedChoices(fn.Parts)
+		}
+	}
+	for _, form := range gagg.Forms() {
+		if form.Name != call || text {
+			continue
+		}
+		for _, part := range form.Parts {
+			list = append(list, candidate{text: part + " from "})
+		}
+	}
+	return list
+}
+
+func quotedChoices(texts []string) (list []candidate) {
+	for _, text := range texts {
+		list = append(list, candidate{text: "'" + text + "'"})
+	}
+	return list
+}
+
+// typeCandidates are the types that casts take, by all of their names.
+func typeCandidates() (list []candidate) {
+	for _, t := range gagg.CastTypes() {
+		for _, name := range t.Casts {
+			text := bareName(name)
+			if text != name {
+				text += "("
+			}
+			list = append(list, candidate{text, t.Name})
+		}
+	}
+	return list
+}
+
 // namesAt is what may stand at a place, columns first.
 func (l *typedLine) namesAt(p place) (names []candidate) {
 	flag := l.flag.Name
 	if p.last == "x" && !p.quoted {
-		return l.wordsBehind(flag)
+		return append(wordsInCall(p), l.wordsBehind(flag)...)
 	}
 	inCall := len(p.calls) > 0
 	switch {
@@ -172,7 +244,23 @@ func (l *typedLine) namesAt(p place) (names []candidate) {
 	if p.quoted || p.name == "" {
 		return names // all functions of the language would hide the columns
 	}
-	return slices.Concat(names, functionCandidates(), choices("cast(", "try_cast("), choices(prefixWords...))
+	return slices.Concat(names, functionCandidates(), formCandidates(), choices(prefixWords...))
+}
+
+// wordsInCall are those that may follow an operand only among the arguments of some calls.
+func wordsInCall(p place) []candidate {
+	if len(p.calls) == 0 {
+		return nil
+	}
+	switch p.calls[len(p.calls)-1] {
+	case "cast", "try_cast":
+		return choices("as ")
+	case "extract":
+		return choices("from ")
+	case "list", "array_agg", "string_agg", "group_concat", "listagg", "first", "last", "any_value", "arbitrary":
+		return choices("order by ")
+	}
+	return nil
 }
 
 // wordsBehind are those that may follow an operand.
@@ -186,7 +274,7 @@ func (l *typedLine) wordsBehind(flag string) []candidate {
 	words := append(operatorCandidates(), choices(caseWords...)...)
 	switch flag {
 	case "agg":
-		return append(choices("as ", "filter (where "), words...)
+		return append(choices("as ", "filter (where ", "within group (order by "), words...)
 	case "by":
 		return append(choices("as "), words...)
 	}
@@ -194,7 +282,13 @@ func (l *typedLine) wordsBehind(flag string) []candidate {
 }
 
 // results are the names of the columns of the result, as far as they are typed.
-func (l *typedLine) results() []string { return append(l.itemNames("by"), l.itemNames("agg")...) }
+func (l *typedLine) results() []string {
+	names := append(l.itemNames("by"), l.itemNames("agg")...)
+	if l.merges {
+		names = append(names, l.merged()...)
+	}
+	return names
+}
 
 // itemNames are the names of the items of the lists of a flag: what follows "as", else the text.
 func (l *typedLine) itemNames(flag string) (names []string) {
@@ -230,6 +324,25 @@ func aggregateCandidates() (list []candidate) {
 	list = append(list, candidate{"count(*)", "rows"})
 	for _, a := range gagg.Aggregates() {
 		list = append(list, candidate{a.Name + "(", a.Signature + ", " + summary(plainText(a.Doc))})
+	}
+	for _, form := range gagg.Forms() {
+		if form.Name == "within group" {
+			for _, name := range form.Also {
+				list = append(list, candidate{name + "(", form.Shown})
+			}
+		}
+	}
+	return list
+}
+
+// formCandidates are the forms that begin with their name.
+func formCandidates() (list []candidate) {
+	for _, form := range gagg.Forms() {
+		for _, end := range []string{"(", " "} {
+			if strings.HasPrefix(form.Shown, form.Name+end) && form.Name != "case" { // a word that stands alone, too
+				list = append(list, candidate{form.Name + end, form.Shown})
+			}
+		}
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -40,6 +41,11 @@ func completed(t *testing.T, words ...string) (kind string, candidates []string)
 
 // Of each place on the line: what is offered there, or the first of it, and one thing that is not.
 func TestComplete(t *testing.T) {
+	states := filepath.Join(t.TempDir(), "x.state")
+	var log bytes.Buffer
+	if status := run(context.Background(), []string{"-k", "region", "-a", "sum(price) as sold, count(*)", "--partial", "-o", states, ordersFile}, nil, nil, &log, &log); status != statusDone {
+		t.Fatalf("status %d, %s", status, &log)
+	}
 	for _, c := range []struct{ words, want, not string }{
 		{"--temp-d§", "--temp-dir", "--trace"},
 		{"-§", "--by | --agg", "region"},
@@ -92,11 +98,42 @@ func TestComplete(t *testing.T) {
 		{"-k | region,product | --sets | (region,§", "(region,region | (region,product", ""},
 		{"-k | region | -a | count(*) as n | --bar | §", "region | n", "price"},
 		{"help | date_t§", "date_trunc", ""},
+		{"help | GAGG_LIM§", "GAGG_LIMIT", ""},
+		{"help | extr§", "extract", ""},
+		{"-k | region | hel§", "", "help"},
+		{"-k | price::dou§ | F", "price::double", "price::degrees("},
+		{"-k | price::dec§ | F", "price::decimal(", "price::decade("},
+		{"-k | cast(price as § | F", "cast(price as binary | cast(price as blob", "cast(price as region"},
+		{"-k | try_cast(price as i§ | F", "try_cast(price as int16", "try_cast(price as region"},
+		{"-k | cast(price a§ | F", "cast(price as ", ""},
+		{"-k | extr§ | F", "extract(", ""},
+		{"-k | posi§ | F", "position(", ""},
+		{"-k | inter§ | F", "interval ", ""},
+		{"-k | extract(mi§ | F", "extract(microsecond from  | extract(millennium from ", "extract(minute("},
+		{"-k | extract(minute f§ | F", "extract(minute from ", ""},
+		{"-k | date_trunc('mo§ | F", "date_trunc('month'", "date_trunc(mod("},
+		{"-k | date_trunc('§ | F", "date_trunc('century'", "date_trunc('epoch'"},
+		{"-k | date_trunc('month', '§ | F", "", ""},
+		{"-k | date_diff('hou§ | F", "date_diff('hour'", ""},
+		{"-k | date_trunc('month', or§ | F", "date_trunc('month', ordered_at", ""},
+		{"-k | ordered_at at time zone 'Europe/Berl§ | F", "ordered_at at time zone 'Europe/Berlin'", ""},
+		{"-k | region similar to cust§ | F", "region similar to customer", ""},
+		{"-a | percentile_c§ | F", "percentile_cont(", ""},
+		{"-a | percentile_cont(0.5) wi§ | F", "percentile_cont(0.5) within group (order by ", ""},
+		{"-a | percentile_cont(0.5) within group (order by pri§ | F", "percentile_cont(0.5) within group (order by price", ""},
+		{"-a | list(product order by pri§ | F", "list(product order by price", ""},
+		{"-a | list(product o§ | F", "list(product order by ", ""},
+		{"--merge | --order-by | § | S", "region | sold | \"count(*)\"", "price"},
+		{"--merge | --order-by | -so§ | S", "-sold", ""},
+		{"--merge | --having | so§ | S", "sold", ""},
 	} {
 		words := strings.Split(c.words, " | ")
 		for i := range words {
 			if words[i] == "F" {
 				words[i] = ordersFile
+			}
+			if words[i] == "S" {
+				words[i] = states
 			}
 		}
 		_, got := completed(t, words...)
@@ -106,6 +143,39 @@ func TestComplete(t *testing.T) {
 		}
 		if c.not != "" && slices.Contains(got, c.not) {
 			t.Errorf("%s: %s is among %q", c.words, c.not, got)
+		}
+	}
+}
+
+// The first word may be help, unless a file begins so: those the shell knows.
+func TestCompleteHelp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, got := completed(t, "he§"); !slices.Equal(got, []string{"help"}) {
+		t.Errorf("%q", got)
+	}
+	if kind, got := completed(t, "§"); kind != completeFiles || len(got) > 0 {
+		t.Errorf("%s %q", kind, got)
+	}
+	if err := os.WriteFile("heights.parquet", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if kind, got := completed(t, "he§"); kind != completeFiles || len(got) > 0 {
+		t.Errorf("%s %q", kind, got)
+	}
+}
+
+// A system has zones in folders; one that has none gets some that there are.
+func TestZoneNames(t *testing.T) {
+	got := zonesIn(fstest.MapFS{"Europe/Berlin": {}, "UTC": {}, "CET": {}, "posix/Europe/Berlin": {}, "zone.tab": {}, "America/Indiana/Knox": {}})
+	if want := []string{"America/Indiana/Knox", "Europe/Berlin", "UTC"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := zonesIn(os.DirFS(filepath.Join(t.TempDir(), "none"))); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	for _, name := range usualZones {
+		if _, err := time.LoadLocation(name); err != nil {
+			t.Error(err)
 		}
 	}
 }

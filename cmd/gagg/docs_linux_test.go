@@ -25,7 +25,8 @@ var updateDocs = flag.Bool("update", false, "TestDocs writes into README.md and 
 //	console  Lines that begin with "$ " are commands, which go on in the next line after a \; what
 //	         follows is what they print on a terminal of 100 columns, without a bar. A line that is …
 //	         stands for any lines, and … in a line for any text. The commands of a page run one after
-//	         the other, in a folder that has testdata.
+//	         the other, in a folder that has testdata. Those of binaryOnly run in an empty one, with
+//	         no command but gagg and what bash has itself.
 //	sh       Commands that cannot run here, with a bucket or a GPU. The flags of gagg are read, and
 //	         what make is to make is in the Makefile.
 //	go       A piece of an example of the library, which go test runs.
@@ -51,7 +52,12 @@ func TestDocs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := docsPage{t: t, name: filepath.Base(page), dir: docsFolder(t), beside: filepath.Dir(page), examples: examples, library: library}
+			p := docsPage{t: t, name: filepath.Base(page), path: os.Getenv("PATH"), beside: filepath.Dir(page), examples: examples, library: library}
+			if p.name == binaryOnly {
+				p.dir, p.path = t.TempDir(), onlyGagg(t)
+			} else {
+				p.dir = docsFolder(t)
+			}
 			if made := p.check(string(text)); *updateDocs && made != string(text) {
 				if err := os.WriteFile(page, []byte(made), 0o600); err != nil {
 					t.Fatal(err)
@@ -59,6 +65,23 @@ func TestDocs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// binaryOnly is the page for who has the binary and nothing else.
+const binaryOnly = "first-steps.md"
+
+// onlyGagg is a folder that has gagg and nothing else.
+func onlyGagg(t *testing.T) string {
+	t.Helper()
+	gagg, err := exec.LookPath("gagg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(gagg)
+	if there, err := os.ReadDir(dir); err != nil || len(there) != 1 {
+		t.Fatalf("%s holds %v, %v", dir, there, err)
+	}
+	return dir
 }
 
 // docsFolder is where the commands of a page run.
@@ -139,6 +162,7 @@ func plainCode(code string) string {
 type docsPage struct {
 	t         *testing.T
 	name, dir string
+	path      string // where the commands are
 	beside    string // the folder of the page
 	examples  string
 	library   map[string]bool
@@ -273,9 +297,13 @@ func (p *docsPage) run(command string) []string {
 	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 100}); err != nil {
 		p.t.Fatal(err)
 	}
-	c := bounded.Command(p.t, "bash", "-c", command)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c := bounded.Command(p.t, bash, "-c", command)
 	c.Dir, c.Stdout, c.Stderr = p.dir, terminal, terminal
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + p.dir, "TERM=xterm", "LC_ALL=C.UTF-8", "GAGG_PROGRESS=never"}
+	c.Env = []string{"PATH=" + p.path, "HOME=" + p.dir, "TMPDIR=" + p.dir, "TERM=xterm", "LC_ALL=C.UTF-8", "GAGG_PROGRESS=never"}
 	_ = c.Run() // what fails shows what it says
 	text := strings.ReplaceAll(shown(), "\r\n", "\n")
 	if text == "" {

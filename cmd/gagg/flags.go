@@ -55,6 +55,7 @@ type settings struct {
 
 	help, version bool
 	manual        bool
+	example       string   // empty: not asked for
 	topics        []string // of help; none: all of it
 	completion    string
 
@@ -97,7 +98,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.Var(&s.part, "part", "read one of the `i/N` shares of the row groups, from 1/N to N/N")
 
 	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
-	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")
+	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+strings.Join(formatNames(), " ")+" (default: from the output's extension, else table on a terminal, else csv)")
 	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", ")+"; of text gzip, zstd, none (default: by an extension .gz, .zst)")
 	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
 
@@ -137,6 +138,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress, no warnings")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what is done on stderr")
 
+	f.StringVar(&s.example, "example", "", "write orders of a shop to `file`, which is not there yet, as Parquet to try gagg on")
 	f.StringVar(&s.completion, "completion", "", "print the completion script of a `shell`: bash, zsh or fish")
 	f.BoolVar(&s.manual, "man", false, "print the manual page, for man -l -")
 	f.BoolVarP(&s.help, "help", "h", false, "print this help")
@@ -147,7 +149,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 // notFromEnvironment are the flags that ask for something other than a run.
 // A variable such as GAGG_VERSION is what an install script would set, and
 // must not turn every run into a printed version.
-var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true, "devices": true, "man": true}
+var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true, "devices": true, "man": true, "example": true}
 
 // variable is the name of the environment variable of a flag.
 func variable(flag string) string {
@@ -173,7 +175,7 @@ func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
 		return nil, nil, err
 	}
 	s.limited = f.Changed("limit")
-	if s.help || s.version || s.manual || s.completion != "" {
+	if s.help || s.version || s.manual || s.completion != "" || s.typed["example"] {
 		return s, f, nil
 	}
 	return s, f, s.check()

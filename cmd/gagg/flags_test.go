@@ -56,7 +56,7 @@ func FuzzFlags(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		s, _, err := parseSettings(strings.Split(line, "\n"), nil)
 		if err == nil {
-			if !s.help && !s.version && !s.manual && s.completion == "" && s.devices == "" && len(s.inputs) == 0 {
+			if !s.help && !s.version && !s.manual && s.completion == "" && !s.typed["example"] && s.devices == "" && len(s.inputs) == 0 {
 				t.Errorf("no input, and no mistake: %+v", s)
 			}
 			return

@@ -14,14 +14,32 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// formatNames are the values of --format, as they are typed.
-const formatNames = "parquet csv tsv json ndjson arrow markdown table none"
+// formats are the values of --format, as they are typed.
+var formats = []struct{ name, about string }{
+	{"parquet", "Apache Parquet, which keeps types; see --compression"},
+	{"csv", "text with a header and commas; NULL is an empty field, see --null"},
+	{"tsv", "likewise, with tabs"},
+	{"json", "one array with an object for each row"},
+	{"ndjson", "an object for each row, each in a line of its own"},
+	{"arrow", "Apache Arrow IPC, a file; a stream into a pipe"},
+	{"markdown", "a table of Markdown"},
+	{"table", "a table with frames, for a terminal; see --bar"},
+	{"none", "no output; for measuring"},
+}
+
+// formatNames are their names.
+func formatNames() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
 
 // The parts of the help of which the manual page is made too.
 const (
 	helpUsage = `
   gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
-  gagg help [FLAG, AGGREGATE or FUNCTION]
+  gagg help [FLAG, AGGREGATE, FUNCTION, FORM, TYPE, FORMAT, GAGG_… or STATUS]
 `
 	helpInputs = `An INPUT is a Parquet or Arrow IPC file, a folder (all Parquet files below it), a
 glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), or
@@ -44,8 +62,6 @@ glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), 
 	helpExpressions = `
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'
   column "a column" struct.field #3 (the third column)
-  case when … then … else … end cast(x as t) try_cast(x as t)
-  t + interval '1 month' extract(minute from t)
 `
 	helpVariables = `Flags also come from variables: GAGG_MEMORY_LIMIT=4GiB stands for
 --memory-limit 4GiB. The command line wins.
@@ -57,7 +73,7 @@ const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
 	_, err := io.WriteString(w, "gagg groups and aggregates Parquet files.\n\nUsage:"+helpUsage+"\n"+helpInputs+"\nExamples:"+helpExamples+
-		helpAggregates()+helpAggregateRules+"\nExpressions (keys, arguments, conditions):"+helpExpressions+helpOperators()+helpFunctions()+
+		helpAggregates()+helpAggregateRules+"\nExpressions (keys, arguments, conditions):"+helpExpressions+helpForms()+helpOperators()+helpFunctions()+
 		"\nFlags:\n"+helpFlags(f)+"\n"+helpVariables+helpStatuses())
 	return err
 }
@@ -112,6 +128,19 @@ func helpAggregates() string {
 		}
 	}
 	return b.String() + ";"
+}
+
+// helpForms shows the forms, those that the other parts of the help do not.
+func helpForms() string {
+	var b strings.Builder
+	for _, f := range gagg.Forms() {
+		switch f.Name {
+		case "literal", "column", "as", "filter", "distinct", "order by":
+		default:
+			b.WriteString("  " + f.Shown + "\n")
+		}
+	}
+	return b.String()
 }
 
 // helpOperators shows the operators, in falling precedence.

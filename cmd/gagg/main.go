@@ -24,6 +24,7 @@
 //	estimate.go  how long a run will take
 //	failure.go   error → one line on stderr and an exit status
 //	help.go      --help, --version; manual.go the manual page, of the same tables
+//	example.go   --example: a file to try gagg on
 //	completion.go the scripts of shells; complete.go what they ask for, complete_words.go as it is
 //	             typed, complete_expr.go in expressions
 //	stop.go      a run that was stopped ends soon, come what may

@@ -31,6 +31,9 @@ func writeManual(w io.Writer, f *pflag.FlagSet, date string) error {
 	}
 	m.section("Expressions")
 	m.verbatim(helpExpressions)
+	for _, form := range gagg.Forms() {
+		m.entry(form.Shown, plainText(form.Doc)+".")
+	}
 	m.paragraph("Operators, those first that bind most tightly:")
 	for _, o := range gagg.Operators() {
 		m.entry(o.Shown, plainText(o.Doc)+alsoCalled(o.Also)+".")

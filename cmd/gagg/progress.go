@@ -53,11 +53,15 @@ type view struct {
 	width func() int  // columns of the terminal now; nil: it is none, and gets lines
 	front func() bool // the process is in the foreground of the terminal
 	ascii bool
+	delay time.Duration // before it is drawn first
 }
 
 const (
 	// redrawEvery is how often the bar is drawn: smooth to the eye, and cheap.
 	redrawEvery = 100 * time.Millisecond
+	// drawAfter is when the bar of a run that nobody asked to have one is drawn: a shorter run is
+	// over before a bar can be read, and one that comes and goes is a flicker.
+	drawAfter = 300 * time.Millisecond
 	// lineEvery is how often there is a line where there is no terminal.
 	lineEvery = 10 * time.Second
 	// settled is after what time a rate and an estimate are worth a look.
@@ -136,6 +140,11 @@ func (b *bar) beside(write func()) {
 
 func (b *bar) draw() {
 	defer close(b.stopped)
+	select {
+	case <-b.stopping:
+		return
+	case <-time.After(b.view.delay):
+	}
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
 	for {

@@ -80,7 +80,7 @@ func TestBarOfTerminal(t *testing.T) {
 	file := h2oFile(t, 150_000)
 	args := []string{"-k", "id3", "-a", "sum(v3)", "-f", "none", file}
 	for _, width := range []int{40, 80} {
-		drawn := onTerminal(t, width, false, args...)
+		drawn := onTerminal(t, width, false, append(args, "--progress=always")...) // also of a run that is over soon
 		if !strings.Contains(drawn, "% |") {
 			t.Fatalf("no bar: %q", drawn)
 		}

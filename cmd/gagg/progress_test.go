@@ -55,6 +55,23 @@ func TestBar(t *testing.T) {
 	}
 }
 
+// A run that is over soon has no bar, and does not wait for one.
+func TestBarDelay(t *testing.T) {
+	var screen lockedBuffer
+	v := onScreen(80)
+	v.delay = time.Hour
+	b := startBar(&screen, v, estimator{threads: 1})
+	b.Progress(gagg.Progress{BytesDone: 50e6, BytesTotal: 100e6})
+	b.finish()
+	if screen.text.Len() > 0 {
+		t.Errorf("%q", screen.text.String())
+	}
+	v.delay = time.Millisecond
+	b = startBar(&screen, v, estimator{threads: 1})
+	waitFor(t, "the bar", screen.shows("opening, 0:00"))
+	b.finish()
+}
+
 // A run without a bar has nothing to finish, and logs as it is.
 func TestNoBar(t *testing.T) {
 	wrote := false

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -80,10 +82,22 @@ func (c *command) holdStdout() *heldBack {
 func (c *command) createFile(path string) (*sink.File, error) {
 	f, err := sink.Create(path)
 	if err != nil {
-		return nil, output(err)
+		return nil, created(err)
 	}
 	c.created(f)
 	return f, nil
+}
+
+// created is why an output cannot be made. A path that is not as it has to be, such as one in a
+// folder that there is not, is a mistake in the flag, as a temp folder that there is not; what the
+// system refuses (permission, room) is a failure.
+func created(err error) error {
+	for _, mistake := range []error{fs.ErrNotExist, syscall.ENOTDIR, sink.ErrIsFolder, sink.ErrNotEmpty, sink.ErrDanglingLink} {
+		if errors.Is(err, mistake) {
+			return usagef("%v", err)
+		}
+	}
+	return output(err)
 }
 
 // isBinary reports whether an output is not text.
@@ -140,7 +154,7 @@ func (c *command) resultFormat() (sink.Format, error) {
 	if c.format != "" {
 		f, err := sink.ParseFormat(c.format)
 		if err != nil {
-			return f, usagef("--format %s: want one of %s", c.format, formatNames)
+			return f, unknownFormat(c.format)
 		}
 		return f, nil
 	}

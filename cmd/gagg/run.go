@@ -44,6 +44,9 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 			return err
 		}
 		c.settings = *s
+		if err := c.checkNoCommand(); err != nil {
+			return err
+		}
 		return c.do(ctx, flags)
 	})
 	stack, err := asBug(err)
@@ -80,6 +83,8 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 		return output(writeVersion(c.out))
 	case c.completion != "":
 		return output(writeCompletion(c.out, c.completion))
+	case c.typed["example"]:
+		return c.writeExample()
 	case c.devices != "":
 		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:
@@ -89,6 +94,9 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	}
 	for _, text := range unknownVariables(flags, c.env) {
 		c.logger(c.log).Info(text)
+	}
+	for _, text := range c.numberKeys() {
+		c.logger(c.log).Warn(text)
 	}
 	if c.explain != "" {
 		return c.untilStopped(ctx, c.explainPlan)
@@ -203,7 +211,11 @@ func (c *command) startProgress(writes bool) gagg.Observer {
 	if writes {
 		after.values = usualValues
 	}
-	c.bar = startBar(c.stderr, c.view(), after)
+	v := c.view()
+	if c.progress != "always" {
+		v.delay = drawAfter
+	}
+	c.bar = startBar(c.stderr, v, after)
 	return c.bar
 }
 

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
 )
 
 // TestScripts runs the stories in testdata/script. Beside the commands of
@@ -32,7 +34,9 @@ import (
 //	indexed FILE           runs the command of an Indexed Job of Kubernetes, once for each index
 //	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
 //
-// and the condition root, $ORDERS, the Parquet file of the README, and $SERVER, which has it too.
+// and the conditions root and lacks:NAME, which is that there is no such program: for skip. With
+// GAGG_REQUIRE_TOOLS=1 that is an error, since a test that skips looks as if it passed. There are
+// $ORDERS, the Parquet file of the README, and $SERVER, which has it too.
 func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs of whole processes")
@@ -66,6 +70,9 @@ func TestScripts(t *testing.T) {
 			"decompress": scriptDecompress,
 		},
 		Condition: func(name string) (bool, error) {
+			if tool, lacks := strings.CutPrefix(name, "lacks:"); lacks {
+				return lacksTool(tool)
+			}
 			if name != "root" {
 				return false, fmt.Errorf("no condition %s", name)
 			}
@@ -74,6 +81,50 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// lacksTool reports whether there is no such program, an error if there has to be one.
+func lacksTool(name string) (bool, error) {
+	_, err := exec.LookPath(name)
+	if err != nil && os.Getenv("GAGG_REQUIRE_TOOLS") == "1" {
+		return false, fmt.Errorf("GAGG_REQUIRE_TOOLS=1, and there is no %s: %w", name, err)
+	}
+	return err != nil, nil
+}
+
+// TestScriptsUseAll wants the stories to use every flag, and to end with every exit status but
+// those of signals.
+func TestScriptsUseAll(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "#") {
+				all.WriteString(line)
+			}
+		}
+	}
+	flagSet(&settings{}).VisitAll(func(flag *pflag.Flag) {
+		used := `gagg .*--` + flag.Name + `[ =\n]`
+		if flag.Shorthand != "" {
+			used += `|gagg (.* )?-[a-z]*` + flag.Shorthand
+		}
+		if !regexp.MustCompile(used).MatchString(all.String()) {
+			t.Errorf("no story uses --%s", flag.Name)
+		}
+	})
+	for _, status := range []int{statusFailed, statusUsage, statusInput, statusOverflow, statusBudget, statusDevice} {
+		if !strings.Contains(all.String(), fmt.Sprintf("\nstatus %d gagg", status)) {
+			t.Errorf("no story ends with status %d", status)
+		}
+	}
 }
 
 // ordersServer has the file at any path with its name, and sends it as a whole below /whole/.

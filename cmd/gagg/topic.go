@@ -14,8 +14,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
-// writeTopics explains flags, functions and aggregates, by any of their names: gagg help sum,
-// gagg help --where.
+// writeTopics explains flags, names of the language, formats, variables and exit statuses, by any
+// of their names: gagg help sum, gagg help --where, gagg help 141.
 func writeTopics(w io.Writer, f *pflag.FlagSet, topics []string) error {
 	for i, topic := range topics {
 		text := explainTopic(f, topic)
@@ -36,36 +36,97 @@ func writeTopics(w io.Writer, f *pflag.FlagSet, topics []string) error {
 // have one name.
 func explainTopic(f *pflag.FlagSet, topic string) string {
 	var texts []string
-	name := strings.ToLower(strings.TrimSuffix(topic, "()"))
+	add := func(format string, args ...any) { texts = append(texts, fmt.Sprintf(format, args...)) }
+	name := bareName(strings.ToLower(topic))
 	if flag := lookupFlag(f, name); flag != nil {
-		only := pflag.NewFlagSet("", pflag.ContinueOnError)
-		only.AddFlag(flag)
-		texts = append(texts, helpFlags(only))
+		add("%s", helpFlag(flag))
 	}
 	if strings.HasPrefix(name, "-") && len(texts) > 0 {
 		return strings.Join(texts, "\n")
 	}
 	for _, a := range gagg.Aggregates() {
-		if a.Name == name || slices.Contains(a.Also, name) {
-			texts = append(texts, fmt.Sprintf("aggregate %s: %s\n%s", a.Signature, plainText(a.Doc), typesOf(a.Takes, a.Result, a.Also)))
+		if calledSo(name, a.Name, a.Also) {
+			add("aggregate %s: %s\n%s", a.Signature, plainText(a.Doc), typesOf(a.Takes, a.Result, a.Also))
 		}
 	}
 	for _, t := range gagg.CastTypes() {
-		if t.Name == name || slices.Contains(t.Casts, name) {
-			texts = append(texts, fmt.Sprintf("type %s: cast(x as %s), x::%s\n%s", t.Name, t.Casts[0], t.Casts[0], typesOf("", "", t.Casts[1:])))
+		if calledSo(name, t.Name, t.Casts) {
+			add("type %s: cast(x as %s), x::%s\n%s", t.Name, t.Casts[0], t.Casts[0], typesOf("", "", t.Casts[1:]))
 		}
 	}
 	for _, o := range gagg.Operators() {
-		if o.Name == name || slices.Contains(o.Also, name) {
-			texts = append(texts, fmt.Sprintf("operator %s: %s\n%s", o.Shown, plainText(o.Doc), typesOf("", o.Result, o.Also)))
+		if calledSo(name, o.Name, o.Also) {
+			add("operator %s: %s\n%s", o.Shown, plainText(o.Doc), typesOf("", o.Result, o.Also))
+		}
+	}
+	for _, form := range gagg.Forms() {
+		if calledSo(name, form.Name, form.Also) {
+			add("form %s: %s\n%s%s", form.Shown, plainText(form.Doc), typesOf("", form.Result, nil), formExample(form))
 		}
 	}
 	for _, fn := range gagg.Functions() {
-		if fn.Name == name || slices.Contains(fn.Also, name) {
-			texts = append(texts, fmt.Sprintf("function %s: %s\n%s", fn.Signature, plainText(fn.Doc), typesOf("", fn.Result, fn.Also)))
+		if calledSo(name, fn.Name, fn.Also) {
+			add("function %s: %s\n%s", fn.Signature, plainText(fn.Doc), typesOf("", fn.Result, fn.Also))
 		}
 	}
-	return strings.Join(texts, "\n")
+	return strings.Join(append(texts, explainOutside(f, name)...), "\n")
+}
+
+// explainOutside is what there is to say of a name that is not one of the language: of a format, a
+// variable, an exit status.
+func explainOutside(f *pflag.FlagSet, name string) (texts []string) {
+	for _, format := range formats {
+		if name == format.name {
+			texts = append(texts, fmt.Sprintf("format %s: %s\n", format.name, format.about))
+		}
+	}
+	for _, flag := range flagNames(f) {
+		if strings.EqualFold(name, variable(flag)) && !notFromEnvironment[flag] {
+			texts = append(texts, fmt.Sprintf("variable %s: stands for --%s, which wins\n%s", variable(flag), flag, helpFlag(f.Lookup(flag))))
+		}
+	}
+	for _, v := range otherVariables {
+		if strings.EqualFold(name, v.name) {
+			texts = append(texts, fmt.Sprintf("variable %s: %s\n", v.name, v.about))
+		}
+	}
+	for _, s := range exitStatuses {
+		if name == fmt.Sprint(s.status) {
+			texts = append(texts, fmt.Sprintf("exit status %s: %s\n", name, s.meaning))
+		}
+	}
+	return texts
+}
+
+func helpFlag(flag *pflag.Flag) string {
+	only := pflag.NewFlagSet("", pflag.ContinueOnError)
+	only.AddFlag(flag)
+	return helpFlags(only)
+}
+
+func formExample(form gagg.Form) string {
+	if form.Example == "" {
+		return ""
+	}
+	return fmt.Sprintf("  for example: %s\n", form.Example)
+}
+
+// bareName is a name without the arguments that stand behind it: of sum(x) sum.
+func bareName(name string) string {
+	if i := strings.IndexByte(name, '('); i > 0 {
+		return name[:i]
+	}
+	return name
+}
+
+func firstWord(name string) string {
+	word, _, _ := strings.Cut(name, " ")
+	return word
+}
+
+// calledSo reports whether something is called by a name: its own, its first word or one of others.
+func calledSo(called, name string, also []string) bool {
+	return slices.ContainsFunc(append([]string{name, firstWord(name)}, also...), func(other string) bool { return strings.EqualFold(called, bareName(other)) })
 }
 
 // lookupFlag finds a flag by its name or letter, with dashes or without.
@@ -91,27 +152,29 @@ func typesOf(takes, result string, also []string) (text string) {
 
 // plainText is a text of docs/semantics.md without its marks.
 func plainText(markdown string) string {
-	text := markdownLink().ReplaceAllString(strings.ReplaceAll(markdown, "`", ""), "$1")
-	return strings.ReplaceAll(text, "see below", "see docs/semantics.md")
+	return markdownLink().ReplaceAllString(strings.ReplaceAll(markdown, "`", ""), "")
 }
 
-var markdownLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
+// markdownLink is a reference to another part of the page.
+var markdownLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,? see \[[^\]]*\]\([^)]*\)`) })
 
 // unknownTopic says what a name may stand for.
 func unknownTopic(f *pflag.FlagSet, topic string) error {
-	names := flagNames(f)
-	for _, a := range gagg.Aggregates() {
-		names = append(append(names, a.Name), a.Also...)
+	name := strings.ToLower(bareName(strings.TrimLeft(topic, "-")))
+	if text := gagg.OtherNames()[name]; text != "" && otherNames[name] == "" && !strings.HasPrefix(topic, "-") {
+		return usagef("help %s: other systems have %s; here there is %s", topic, name, strings.TrimPrefix(text, "no window functions: "))
 	}
-	for _, fn := range gagg.Functions() {
-		names = append(append(names, fn.Name), fn.Also...)
-	}
-	meant := otherNames[strings.ToLower(strings.TrimLeft(topic, "-"))]
+	meant := otherNames[name]
 	if meant == "" {
-		meant = spelling.Nearest(strings.TrimLeft(topic, "-"), names)
+		var names []string
+		for _, c := range topicCandidates(f) {
+			names = append(names, c.text)
+		}
+		meant = spelling.Nearest(name, names)
 	}
+	const none = "there is no flag, aggregate, function, operator, form, type, format, variable or exit status of that name"
 	if meant == "" {
-		return usagef("help %s: there is no flag, aggregate, function, operator or type of that name; gagg --help lists them", topic)
+		return usagef("help %s: %s; gagg --help lists them", topic, none)
 	}
-	return usagef("help %s: there is no flag, aggregate, function, operator or type of that name; did you mean %s?", topic, meant)
+	return usagef("help %s: %s; did you mean %s?", topic, none, meant)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
@@ -19,7 +20,7 @@ func (s *settings) cuts() bool { return s.partitionBy != "" || s.fileSize.bytes 
 // createTree creates the folder of the result.
 func (c *command) createTree(r *result) (err error) {
 	if r.tree, err = sink.CreateTree(c.output); err != nil {
-		return output(err)
+		return created(err)
 	}
 	c.created(r.tree)
 	c.answers(r.tree)
@@ -66,7 +67,7 @@ func (s *settings) checkCuts() error {
 func (s *settings) order() (terms []string) {
 	names, _ := splitNames(s.partitionBy) // checked before
 	for _, name := range names {
-		terms = append(terms, `"`+strings.ReplaceAll(name, `"`, `""`)+`"`)
+		terms = append(terms, gagg.ColumnText(name))
 	}
 	return append(terms, s.orderBy...)
 }

@@ -17,12 +17,14 @@ const (
 	itsType = "its type"
 	aDouble = "double"
 	aList   = "a list"
+
+	ofQuantiles = "of integers and doubles double, of float16 and float float, of dates timestamp[us], of others their type"
 )
 
 // descriptions has a line for each aggregate that can be typed.
 var descriptions = [len(signatures)]description{
 	fnCount:      {"count(x)", "int64", "rows where x is not NULL; `count(*)`: all rows"},
-	fnSum:        {"sum(x)", "of integers to 32 bits and booleans int64, of wider ones decimal(38,0), of decimals (38,s), (76,s) for p > 38, of floats double", "exact but for floats, which are compensated, see [Floats](#floats); a boolean counts 1"},
+	fnSum:        {"sum(x)", "of integers to 32 bits and booleans int64, of wider ones decimal(38,0), of decimals (38,s), (76,s) for p > 38, of floats double", "exact but for floats, which are compensated, see [Floats](#floats): within 1e-12 of the sum of the absolute values; a boolean counts 1"},
 	fnMin:        {"min(x)", itsType, "NaN is the greatest; −0.0 comes out as 0.0"},
 	fnMax:        {"max(x)", itsType, "likewise"},
 	fnMean:       {"mean(x)", aDouble, "of integers and decimals: the exact sum, divided once"},
@@ -35,7 +37,7 @@ var descriptions = [len(signatures)]description{
 	fnCorr:       {"corr(x,y)", aDouble, "likewise; without variance NaN"},
 	fnSkewness:   {"skewness(x)", aDouble, "of fewer than 3 values NULL"},
 	fnKurtosis:   {"kurtosis(x)", aDouble, "of fewer than 4 values NULL"},
-	fnProduct:    {"product(x)", aDouble, "see [Floats](#floats)"},
+	fnProduct:    {"product(x)", aDouble, "of the values as doubles, see [Floats](#floats): only the result may overflow, to Infinity"},
 	fnBoolAnd:    {"bool_and(x)", "boolean", "whether all are true"},
 	fnBoolOr:     {"bool_or(x)", "boolean", "whether one is true"},
 	fnBitAnd:     {"bit_and(x)", itsType, "the bits that are 1 in all"},
@@ -47,8 +49,8 @@ var descriptions = [len(signatures)]description{
 	fnArgMin:     {"arg_min(a,b)", "type of a", "a where b is least; of several the first in that order; `arg_min(a,b,n)`: a list of a for the n least b"},
 	fnArgMax:     {"arg_max(a,b)", "type of a", "a where b is greatest, likewise; `arg_max(a,b,n)`: a list of a for the n greatest b, the greatest first"},
 
-	fnMedian:        {"median(x)", "see below", "`quantile(x, 0.5)`; of texts, booleans, binaries `quantile_disc(x, 0.5)`"},
-	fnQuantile:      {"quantile(x,p)", "see below", "interpolates between the two values around place p·(n − 1) of the n sorted ones; `quantile(x, [p, …])` is a list of those, in the order of the p"},
+	fnMedian:        {"median(x)", ofQuantiles, "`quantile(x, 0.5)`; of texts, booleans, binaries `quantile_disc(x, 0.5)`"},
+	fnQuantile:      {"quantile(x,p)", ofQuantiles, "interpolates between the two values around place p·(n − 1) of the n sorted ones; `quantile(x, [p, …])` is a list of those, in the order of the p"},
 	fnQuantileDisc:  {"quantile_disc(x,p)", itsType, "the first value with at least p·n values up to it; `quantile_disc(x, [p, …])` likewise"},
 	fnMode:          {"mode(x)", itsType, "the most frequent value; of several the one that comes first"},
 	fnTop:           {"approx_top_k(x,k)", aList, "the k most frequent values, the most frequent first; of several the one that comes first. It is exact"},
@@ -56,13 +58,13 @@ var descriptions = [len(signatures)]description{
 	fnEntropy:       {"entropy(x)", aDouble, "of the distinct values, in bits"},
 	fnHistogram:     {"histogram(x)", "map(its type, int64)", "how often each value occurs, in ascending order of the values"},
 	fnCountDistinct: {"count(distinct x)", "int64", "different values, as keys differ; 0 without a value; `count_distinct(x)` is the same"},
-	fnList:          {"list(x)", aList, "the values in file order, then row order; `list(x order by y)`: in that order, see below"},
-	fnStringAgg:     {"string_agg(x,sep)", "string", "as text, in the same order, with `sep` between them; `','` if left out; `string_agg(x, sep order by y)`: in that order, see below"},
+	fnList:          {"list(x)", aList, "the values in file order, then row order; `list(x order by y)`: in that order"},
+	fnStringAgg:     {"string_agg(x,sep)", "string", "as text, in the same order, with `sep` between them; `','` if left out; `string_agg(x, sep order by y)`: in that order"},
 	fnMinN:          {"min(x,n)", aList, "the n least values, ascending; all if there are fewer"},
 	fnMaxN:          {"max(x,n)", aList, "the n greatest, descending"},
 
-	fnApproxCountDistinct: {"approx_count_distinct(x)", "int64", "see [Approximate aggregates](#approximate-aggregates)"},
-	fnApproxQuantile:      {"approx_quantile(x,p)", itsType, "likewise"},
+	fnApproxCountDistinct: {"approx_count_distinct(x)", "int64", "about how many different values, see [Approximate aggregates](#approximate-aggregates): exact up to 4096, beyond with a standard error of 0.8 %"},
+	fnApproxQuantile:      {"approx_quantile(x,p)", itsType, "a value near `quantile(x,p)`, within 1/256 of its size"},
 }
 
 // Describe gives the descriptions of all aggregates that can be typed.

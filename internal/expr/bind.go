@@ -47,7 +47,7 @@ func (b *binder) any(n Node) (*bound, error) {
 func (b *binder) whole(n Node) (*bound, error) {
 	x, err := b.any(n)
 	if err == nil && x.kind == boundInterval {
-		return nil, b.at(n.Pos(), errInterval)
+		return joinInterval(x, n), nil
 	}
 	return x, err
 }

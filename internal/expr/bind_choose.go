@@ -50,10 +50,10 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 	return b.unified(c, append(nodes, n.Else), n)
 }
 
-// chosen binds what a case may give: of intervals those of a column, none that are computed.
+// chosen binds what a case may give: intervals too, as values.
 func (b *binder) chosen(n Node) (*bound, error) {
-	if x, err := b.any(n); err == nil && x.kind != boundInterval && x.typ == intervalType {
-		return x, nil
+	if x, err := b.any(n); err == nil && x.typ == intervalType {
+		return b.whole(n)
 	}
 	return b.bind(n)
 }

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"fmt"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -46,7 +48,7 @@ func (b *binder) compare(op compareOp, l, r *bound, ln, rn Node, src Node) (*bou
 		return nil, b.at(rn.Pos(), err)
 	}
 	if f := familyOf(l.typ); f == familyNone || f != familyOf(r.typ) {
-		return nil, typeErrorf("cannot compare %s and %s", l.typ, r.typ)
+		return nil, typeErrorf("cannot compare %s and %s%s", l.typ, r.typ, dayHint(l.typ, rn)+dayHint(r.typ, ln))
 	}
 	switch {
 	case r.kind == boundConst:
@@ -55,6 +57,32 @@ func (b *binder) compare(op compareOp, l, r *bound, ln, rn Node, src Node) (*bou
 		return compareWithConst(op.flip(), r, l.value, src), nil
 	}
 	return compareColumns(op, l, r, src), nil
+}
+
+// dayHint is how to write the date that a number beside a value of type t seems to be: 2024-01-31
+// is a difference, 1992.
+func dayHint(t column.Type, n Node) string {
+	outer, ok := n.(*Binary)
+	if !ok || outer.Op != "-" || familyOf(t) != familyDay {
+		return ""
+	}
+	inner, ok := outer.L.(*Binary)
+	if !ok || inner.Op != "-" {
+		return ""
+	}
+	var part [3]int64
+	for i, n := range []Node{inner.L, inner.R, outer.R} {
+		lit, ok := n.(*Literal)
+		if !ok || lit.Value.Type != int64Type || lit.Value.Null {
+			return ""
+		}
+		part[i] = lit.Value.Int
+	}
+	day := fmt.Sprintf("%04d-%02d-%02d", part[0], part[1], part[2])
+	if _, ok := parseTemporal("date", day); !ok {
+		return ""
+	}
+	return "; write '" + day + "', in quotes"
 }
 
 func isNullConst(x *bound) bool { return x.kind == boundConst && x.value.Null }

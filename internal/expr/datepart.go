@@ -123,6 +123,27 @@ func (c *call) partNamed(among map[string]*datePart) (*datePart, error) {
 	return nil, c.fail(0, "%s knows no part '%s'%s", c.n.Name, oneLine(name), didYouMean(name, slices.Sorted(maps.Keys(among))))
 }
 
+// firstParts is the names of parts that the first argument of f takes; none: it is another one.
+func firstParts(f *function) []string {
+	switch {
+	case f.section != sectionDate || len(f.params) == 0 || f.params[0].name != "part" && f.params[0].name != "unit":
+		return nil
+	case f.name == "date_trunc":
+		return partNames(truncatable)
+	}
+	return partNames(partsByName)
+}
+
+// partNames is the names of parts, each part by its first one, in the order of their table.
+func partNames(among map[string]*datePart) (names []string) {
+	for i := range dateParts {
+		if name := dateParts[i].names[0]; among[name] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // partType is the type of date_part(part, t).
 func partType(args []*bound) column.Type {
 	if p := partsByName[strings.ToLower(args[0].value.Bytes)]; p != nil {

@@ -132,7 +132,7 @@ var reasons = []reason{
 	{"parts of months in intervals (`'0.5 month'`), intervals times fractions, divided", func(d *disagreement) bool {
 		return d.calls("interval '") && d.calls("'0.5 month'", "'1.7 years'", " * 1.5", " / 2")
 	}},
-	{"INTERVAL", func(d *disagreement) bool { return d.calls("interval '1 day' ||") }},
+	{"intervals joined with text; in `coalesce`, `greatest`, `hash` and others", func(d *disagreement) bool { return d.calls("interval '1 day' ||") }},
 	{"`strftime(format, t)`", func(d *disagreement) bool { return d.calls("strftime('%") }},
 	{"`strftime` of years beyond 4 digits by ISO 8601 (`%G`), of nanoseconds (`%n`)", func(d *disagreement) bool { return d.calls("strftime(") && d.calls("%G") }},
 	{"a pattern of `like … escape` that ends with the escape character", func(d *disagreement) bool { return d.calls("escape") && d.gotType == "ERROR" }},

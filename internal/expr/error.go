@@ -35,17 +35,22 @@ func (e *OverflowError) Error() string {
 	return fmt.Sprintf("the value of %s does not fit %s; cast an operand to double or to a wider decimal", oneLine(e.Text), e.Type)
 }
 
-// ValueError says that a value met while running cannot be converted.
+// ValueError says that a value met while running cannot be converted, or that what would be made
+// of it is too large.
 type ValueError struct {
 	Text  string // canonical text of the operation
 	Value string // the value, as text
 	Type  string // the type that it was to become
+	Large string // in place of Type: what is too large, and how large it may be
 }
 
 func (e *ValueError) Error() string {
 	value, more := e.Value, ""
 	if len(value) > maxErrorText {
 		value, more = value[:maxErrorText], "…"
+	}
+	if e.Large != "" {
+		return fmt.Sprintf("%s: %s, of %q%s", oneLine(e.Text), e.Large, value, more)
 	}
 	return fmt.Sprintf("%s: cannot convert %q%s to %s", oneLine(e.Text), value, more, e.Type)
 }

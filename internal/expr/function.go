@@ -77,6 +77,7 @@ type Function struct {
 	Signature string // substring(text, start[, count])
 	Result    string // type of the result
 	Doc       string
+	Parts     []string // the names of parts of dates that its first argument, a constant, takes
 }
 
 // call is a function call while it is bound.
@@ -118,7 +119,7 @@ func Functions() []Function {
 	var list []Function
 	for i := range functionTable {
 		f := &functionTable[i]
-		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.described()})
+		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.described(), Parts: firstParts(f)})
 	}
 	return list
 }
@@ -208,7 +209,7 @@ func (b *binder) call(n *Call) (*bound, error) {
 	case f == nil && Refusal(n.Name) != "":
 		return nil, typeError(Refusal(n.Name))
 	case f == nil:
-		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, FunctionNames()))
+		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), Hint(n.Name, FunctionNames()))
 	case n.Star || n.Distinct || n.Filter != nil || n.Order != nil:
 		return nil, typeErrorf("%s is not an aggregate: it takes no *, distinct, order by or filter", n.Name)
 	}

@@ -174,7 +174,7 @@ func repeated(c *call) (*bound, error) {
 		return f.eachText(func(i int, to []byte) ([]byte, error) {
 			s, n := f.args[0].Bytes(i), f.args[1].Int[i]
 			if len(s) > 0 && n > int64(mostPadded/len(s)) {
-				return to, &ValueError{Value: string(s), Type: fmt.Sprintf("%d times that text: more than %d bytes", n, mostPadded)}
+				return to, &ValueError{Value: string(s), Large: fmt.Sprintf("the result would have %d times %d bytes, and may have %d", n, len(s), mostPadded)}
 			}
 			for range max(n, 0) * truth(len(s) > 0) {
 				to = append(to, s...)
@@ -268,7 +268,7 @@ func levenshtein(c *call) (*bound, error) {
 		return f.failing(func(i int) error {
 			a, b := f.args[0].Bytes(i), f.args[1].Bytes(i)
 			if max(len(a), len(b)) > mostCompared {
-				return &ValueError{Value: string(a), Type: fmt.Sprintf("a text of at most %d bytes", mostCompared)}
+				return &ValueError{Value: string(a), Large: fmt.Sprintf("a text of %d bytes, and there may be %d", max(len(a), len(b)), mostCompared)}
 			}
 			row = sized(row, len(b)+1)
 			for k := range row {

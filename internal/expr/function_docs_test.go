@@ -18,7 +18,7 @@ func TestFunctionDocs(t *testing.T) {
 }
 
 // TestOperatorDocs protects that docs/semantics.md lists the operators that there are, in their
-// precedence, and the types that casts take.
+// precedence, the forms, of which each example can be read, and the types that casts take.
 func TestOperatorDocs(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("\n| operator | gives | |\n|---|---|---|\n")
@@ -36,6 +36,20 @@ func TestOperatorDocs(t *testing.T) {
 	}
 	b.WriteString("\n")
 	docpart.Check(t, "../../docs/semantics.md", "operators", b.String(), *update)
+	b.Reset()
+	b.WriteString("\n| form | gives | | for example |\n|---|---|---|---|\n")
+	for _, f := range Forms() {
+		example := ""
+		if f.Example != "" {
+			example = "`" + f.Example + "`"
+			if _, err := Parse(f.Example); err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Shown, f.Result, f.Doc, example)
+	}
+	b.WriteString("\n")
+	docpart.Check(t, "../../docs/semantics.md", "forms", b.String(), *update)
 	b.Reset()
 	b.WriteString("\n| type | in casts |\n|---|---|\n")
 	for _, typ := range Types() {

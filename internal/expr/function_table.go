@@ -45,7 +45,7 @@ var anyFunctions = []function{
 	},
 	{
 		name: "hash", section: sectionAny, params: []param{arg("a", aValue)}, more: true,
-		result: gives(uint64Type), nulls: ownNulls, bind: hashed, doc: "a number of 64 bits made of the values, see below; of NULL too",
+		result: gives(uint64Type), nulls: ownNulls, bind: hashed, doc: "a number of 64 bits made of the values, by XXH3; of NULL 0",
 	},
 	{
 		name: "least", section: sectionAny, params: []param{arg("a", aValue)}, more: true,

@@ -20,7 +20,7 @@ var dateFunctions = []function{
 		name: "date_part", also: []string{"datepart"}, section: sectionDate,
 		params: []param{fixed("part", aString), arg("t", aClockOrSpan)},
 		result: result{"as of that part", partType}, bind: datePartOf,
-		doc: "the part of that name, one of those below; `extract(part from t)` is the same",
+		doc: "the part of that name: year, quarter, month, week, day, dow, doy, hour, minute, second, epoch and others; `extract(part from t)` is the same",
 	},
 	{
 		name: "date_sub", also: []string{"datesub"}, section: sectionDate, alike: true,
@@ -70,7 +70,7 @@ var dateFunctions = []function{
 	},
 	{
 		name: "strftime", section: sectionDate, params: []param{arg("t", aDay), fixed("format", aString)},
-		result: gives(stringType), bind: strftime, doc: "t as text, by a format such as `'%Y-%m-%d %H:%M:%S'`, see below",
+		result: gives(stringType), bind: strftime, doc: "t as text, by a format such as `'%Y-%m-%d %H:%M:%S'`; also `%b` (Jan), `%a` (Mon), `%j` (day of the year), `%f` (microseconds) and others",
 	},
 	{
 		name: "strptime", section: sectionDate, params: []param{arg("s", aString), fixed("format", aString)},

@@ -190,7 +190,10 @@ func padded(right bool) func(*call) (*bound, error) {
 				switch {
 				case n <= has:
 					return append(to, s[:skipRunes(s, max(n, 0))]...)
-				case n > mostPadded, len(by) == 0:
+				case n > mostPadded:
+					failed = &ValueError{Value: string(s), Large: fmt.Sprintf("the result would have %d characters, and may have %d", n, mostPadded)}
+					return to
+				case len(by) == 0:
 					failed = &ValueError{Value: string(s), Type: fmt.Sprintf("a text of %d characters", n)}
 					return to
 				}

@@ -1,16 +1,21 @@
 package expr
 
-import "github.com/gagg-dev/gagg/internal/column"
+import (
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
-// An interval that is computed is no value of a vector. Its node is three nodes of integers, its
-// months, days and microseconds, and whatever takes an interval takes these three. Constants among
-// them are folded like others. A column of intervals is such a node where something is computed of
-// it.
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// An interval that is computed is not a value of a vector at once. Its node is three nodes of
+// integers, its months, days and microseconds, and whatever takes an interval takes these three.
+// Constants among them are folded like others. A column of intervals is such a node where something
+// is computed of it, and such a node becomes a value where it is a key, an argument of an
+// aggregate, a result, or what a case gives.
 
 var intervalType = column.IntervalType
 
-const errInterval = typeError("an interval can only be added to a date or time or taken from it, compared, multiplied, " +
-	"or be an argument of epoch, date_part and time_bucket; epoch(x) is its seconds")
+const errInterval = typeError("an interval can be added to a date or time or taken from it, compared, multiplied, put out, " +
+	"and be an argument of aggregates, epoch, date_part and time_bucket; epoch(x) is its seconds, x::text its text")
 
 func intervalNode(months, days, micros *bound) *bound {
 	n := &bound{kind: boundInterval, typ: intervalType, args: []*bound{months, days, micros}}
@@ -63,6 +68,24 @@ func splitInterval(x *bound, src Node) *bound {
 	}
 	return intervalNode(part(func(m, _ int32, _ int64) int64 { return int64(m) }), part(func(_, d int32, _ int64) int64 { return int64(d) }),
 		part(func(_, _ int32, micros int64) int64 { return micros }))
+}
+
+// joinInterval is the value of an interval that is computed.
+func joinInterval(x *bound, src Node) *bound {
+	return strict(intervalType, src, func(f *frame) error {
+		for i := range f.n {
+			f.out.Wide[i] = decimal256.Num{}
+			if f.out.IsNull(i) {
+				continue
+			}
+			months, days := f.args[0].Int[i], f.args[1].Int[i]
+			if months != int64(int32(months)) || days != int64(int32(days)) {
+				return errOverflow
+			}
+			f.out.Wide[i] = column.NewInterval(int32(months), int32(days), f.args[2].Int[i])
+		}
+		return nil
+	}, x.args...)
 }
 
 // literalInterval reads a text literal as an interval.

@@ -74,12 +74,8 @@ type lexer struct {
 }
 
 func (l *lexer) next() (token, error) {
-	for l.pos < len(l.text) {
-		r, size := utf8.DecodeRuneInString(l.text[l.pos:])
-		if !unicode.IsSpace(r) {
-			break
-		}
-		l.pos += size
+	if err := l.skip(); err != nil {
+		return token{}, err
 	}
 	start := l.pos
 	if start == len(l.text) {
@@ -111,6 +107,32 @@ func (l *lexer) next() (token, error) {
 	return l.operator()
 }
 
+// skip passes over white space and comments: -- to the end of the line, and /* to */.
+func (l *lexer) skip() error {
+	for l.pos < len(l.text) {
+		rest := l.text[l.pos:]
+		r, size := utf8.DecodeRuneInString(rest)
+		switch {
+		case unicode.IsSpace(r):
+			l.pos += size
+		case strings.HasPrefix(rest, "--"):
+			if size = strings.IndexByte(rest, '\n'); size < 0 {
+				size = len(rest)
+			}
+			l.pos += size
+		case strings.HasPrefix(rest, "/*"):
+			end := strings.Index(rest[2:], "*/")
+			if end < 0 {
+				return l.fail(l.pos, "a comment without */ at its end")
+			}
+			l.pos += end + 4
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
 func (l *lexer) token(kind tokenKind, start int) token {
 	return token{kind: kind, text: l.text[start:l.pos], pos: start, end: l.pos}
 }
@@ -138,13 +160,14 @@ func (l *lexer) quoted(kind tokenKind, what string) (token, error) {
 	return token{}, l.fail(start, "%s without a closing %c", what, q)
 }
 
-// number reads digits [. digits] [e [sign] digits] or . digits ….
+// number reads digits [. digits] [e [sign] digits] or . digits …. Between digits there may be
+// single underscores, which the token has not.
 func (l *lexer) number() (token, error) {
 	start := l.pos
-	l.digits()
+	l.grouped()
 	if l.peek() == '.' {
 		l.pos++
-		l.digits()
+		l.grouped()
 	}
 	if c := l.peek(); c == 'e' || c == 'E' {
 		l.pos++
@@ -154,12 +177,23 @@ func (l *lexer) number() (token, error) {
 		if !isDigit(l.peek()) {
 			return token{}, l.fail(start, "number without digits in its exponent")
 		}
-		l.digits()
+		l.grouped()
 	}
 	if isNamePart(l.text[l.pos:]) > 0 {
 		return token{}, l.fail(l.pos, "a name cannot begin with a digit; quote it with \"")
 	}
-	return l.token(tokNumber, start), nil
+	t := l.token(tokNumber, start)
+	t.text = strings.ReplaceAll(t.text, "_", "")
+	return t, nil
+}
+
+// grouped reads digits, with single underscores between them.
+func (l *lexer) grouped() {
+	l.digits()
+	for l.pos > 0 && isDigit(l.text[l.pos-1]) && l.peek() == '_' && l.pos+1 < len(l.text) && isDigit(l.text[l.pos+1]) {
+		l.pos++
+		l.digits()
+	}
 }
 
 func (l *lexer) place() (token, error) {
@@ -180,6 +214,9 @@ func (l *lexer) operator() (token, error) {
 			l.pos = t.end
 			return t, nil
 		}
+	}
+	if rest[0] == ':' {
+		return token{}, l.fail(l.pos, "there are no slices [a:b] of lists: l[i] is an element, max(x, n) and list(x order by y) are whole lists")
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	return token{}, l.fail(l.pos, "unexpected character %q", r)

@@ -200,6 +200,9 @@ func (p *parser) call() (Node, error) {
 			return nil, err
 		}
 	}
+	if over := p.peek(0); over.is("over") && p.peek(1).isOp("(") {
+		return nil, p.fail(over.pos, "there are %s", noWindows)
+	}
 	if n.Name == "if" && len(n.Args) == 3 && !n.Distinct && n.Order == nil {
 		return &Case{At: n.At, Whens: []When{{If: n.Args[0], Then: n.Args[1]}}, Else: n.Args[2]}, nil
 	}
@@ -271,13 +274,21 @@ func (p *parser) withinGroup(n *Call) error {
 }
 
 func (p *parser) arguments(n *Call) error {
-	n.Distinct = p.accept("distinct")
-	if !n.Distinct && p.peek(0).isOp("*") && p.peek(1).isOp(")") {
+	sided := p.trimSide(n)
+	n.Distinct = !sided && p.accept("distinct")
+	switch {
+	case sided && p.peek(0).is("from"): // without characters
+	case !n.Distinct && p.peek(0).isOp("*") && p.peek(1).isOp(")"):
 		p.advance()
 		n.Star = true
-	} else {
+	default:
 		var err error
 		if n.Args, err = p.exprs(); err != nil {
+			return err
+		}
+	}
+	if sided || n.Name == "trim" && len(n.Args) == 1 && p.peek(0).is("from") {
+		if err := p.trimFrom(n); err != nil {
 			return err
 		}
 	}
@@ -292,6 +303,32 @@ func (p *parser) arguments(n *Call) error {
 		}
 	}
 	return p.expectOp(")")
+}
+
+// trims are the functions that trim([side] [characters] from s) stands for.
+var trims = map[string]string{"leading": "ltrim", "trailing": "rtrim", "both": "trim"}
+
+// trimSide reads leading, trailing or both of a call of trim, and makes it that of the function of
+// that side. A column of that name is followed by an operator, a comma or a parenthesis.
+func (p *parser) trimSide(n *Call) bool {
+	side, ok := trims[strings.ToLower(p.peek(0).text)]
+	next := p.peek(1)
+	if !ok || n.Name != "trim" || p.peek(0).kind != tokName || next.kind == tokOp {
+		return false
+	}
+	p.advance()
+	n.Name = side
+	return true
+}
+
+// trimFrom reads from s of a call of trim, behind the characters, if there are some.
+func (p *parser) trimFrom(n *Call) error {
+	if err := p.expect("from"); err != nil {
+		return err
+	}
+	s, err := p.expr(levelNone)
+	n.Args = append([]Node{s}, n.Args...)
+	return err
 }
 
 // extract reads extract(part from x), which is date_part('part', x).

@@ -158,6 +158,9 @@ func (n *Unary) print(p *printer) {
 		p.WriteString("not ")
 	} else {
 		p.WriteString(n.Op)
+		if strings.HasPrefix(n.X.String(), "-") {
+			p.WriteString(" ") // two of them would begin a comment
+		}
 	}
 	p.operand(n.X, n.level())
 }

@@ -12,7 +12,7 @@ import (
 
 // call returns the index of an aggregate, resolving it if it is new.
 func (c *compiler) call(n *expr.Call, text string) (int, error) {
-	n, err := withoutOrder(n, text)
+	n, err := withoutOrder(ownOrder(n), text)
 	if err != nil {
 		return 0, err
 	}
@@ -29,6 +29,12 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 	for _, a := range inside(n) {
 		if inner := findAggregate(a); inner != nil {
 			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be inside the aggregate %s", inner.Name, n.Name)}
+		}
+	}
+	if n.Filter != nil {
+		if inner := findAggregate(n.Filter); inner != nil {
+			why := "the filter of an aggregate sees rows, and %s is of groups: use having, or case around the aggregate"
+			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf(why, inner.Name)}
 		}
 	}
 	var call agg.Call
@@ -105,8 +111,6 @@ func withoutDistinct(n *expr.Call, text string) (_ *expr.Call, distinct bool, er
 // noSets is why an aggregate does not take each different value once, and what does.
 func noSets(n *expr.Call) string {
 	switch {
-	case slices.Contains(lists, n.Name) || joinsText(n.Name):
-		return ", whose result depends on the order of rows, but where it is ordered: " + n.Name + "(distinct x order by x)"
 	case len(n.Args) > 1:
 		return ", which has several arguments"
 	}

@@ -40,6 +40,17 @@ func withoutOrder(n *expr.Call, text string) (*expr.Call, error) {
 	return &said, nil
 }
 
+// ownOrder gives different values that are put in a row, of which nobody said in which order, their
+// own one: list(distinct x) is list(distinct x order by x).
+func ownOrder(n *expr.Call) *expr.Call {
+	if !n.Distinct || n.Order != nil || len(n.Args) == 0 || !slices.Contains(lists, n.Name) && !joinsText(n.Name) {
+		return n
+	}
+	said := *n
+	said.Order = []expr.Item{{Expr: n.Args[0], Pos: n.Args[0].Pos()}}
+	return &said
+}
+
 // packs reports whether the values of a call come packed.
 func packs(n *expr.Call) bool { return n.Order != nil || takesBest(n) }
 

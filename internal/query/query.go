@@ -71,6 +71,12 @@ func usagef(format string, args ...any) error {
 // Operators lists the operators of expressions, in falling precedence.
 func Operators() []expr.Operator { return expr.Operators() }
 
+// Forms lists the forms that are neither operators nor functions, such as case.
+func Forms() []expr.Form { return expr.Forms() }
+
+// OtherNames is functions and aggregates as other systems call them, and what to write here.
+func OtherNames() map[string]string { return expr.Elsewhere() }
+
 // Types lists the types that casts take, by name.
 func Types() []expr.TypeNames { return expr.Types() }
 

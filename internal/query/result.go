@@ -1,12 +1,15 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
 // Names of the result stage: a character that no column name of a user's
@@ -68,6 +71,33 @@ func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 	return 0, column.Type{}, usagef("column %q must be a key or inside an aggregate", name)
 }
 
+// namedColumn is the lookup of having and order by, which see the columns of the result first: of
+// a name that is none it says which there are.
+func (c *compiler) namedColumn(name string) (int, column.Type, error) {
+	i, t, err := c.resultColumn(name)
+	var unknown *parquetio.ColumnError
+	if !errors.As(err, &unknown) || unknown.Kind != parquetio.UnknownColumn {
+		return i, t, err
+	}
+	var names []string
+	for _, it := range c.items {
+		names = append(names, ColumnText(it.name))
+	}
+	hint := ""
+	if near := spelling.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	} else if len(unknown.Candidates) > 0 {
+		hint = "; similar names in the input: " + strings.Join(unknown.Candidates, ", ")
+	}
+	if len(names) > mostNamed {
+		names = append(names[:mostNamed], "…")
+	}
+	return 0, t, usagef("column %q is not in the result, which has %s%s", name, strings.Join(names, ", "), hint)
+}
+
+// mostNamed is how many columns of the result a message names.
+const mostNamed = 12
+
 // bindResult binds an expression that may name keys, aggregates and, if
 // aliases is set, output columns.
 func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node, error) {
@@ -100,8 +130,8 @@ func checkCalls(n expr.Node, text string) (err error) {
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
 		if why := expr.Refusal(call.Name); why != "" {
 			msg = why
-		} else if near := expr.Meant(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
-			msg += fmt.Sprintf(" (did you mean %q?)", near)
+		} else {
+			msg += expr.Hint(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames()))
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
 		return false
@@ -165,7 +195,7 @@ func (c *compiler) having() error {
 	if n, err = c.bindResult(c.constants(n, "having", 0), c.q.Having, true); err != nil {
 		return err
 	}
-	c.out.Having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
+	c.out.Having, err = expr.BindFilter(n, c.q.Having, c.namedColumn)
 	return err
 }
 
@@ -225,7 +255,7 @@ func (c *compiler) orderBy() error {
 			if n, err = c.bindResult(n, list, true); err != nil {
 				return err
 			}
-			e, err := expr.Bind(n, list, c.resultColumn)
+			e, err := expr.Bind(n, list, c.namedColumn)
 			if err != nil {
 				return err
 			}

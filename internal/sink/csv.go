@@ -20,6 +20,7 @@ const flushAt = 256 << 10
 type csvWriter struct {
 	out   io.Writer
 	rows  *rowReader
+	full  int // bytes of buf that are handed down
 	sep   byte
 	null  string
 	buf   []byte
@@ -36,7 +37,7 @@ const (
 )
 
 func newCSVWriter(out io.Writer, rows *rowReader, sep byte, o Options) *csvWriter {
-	w := &csvWriter{out: out, rows: rows, sep: sep, null: o.Null}
+	w := &csvWriter{out: out, rows: rows, sep: sep, null: o.Null, full: o.flushBytes()}
 	for c := utf8.RuneSelf; c < len(w.mark); c++ {
 		w.mark[c] = notASCII
 	}
@@ -65,7 +66,7 @@ func (w *csvWriter) Write(rec arrow.Record) error {
 			w.appendValue(c, &w.rows.vectors[c], i)
 		}
 		w.buf = append(w.buf, '\n')
-		if len(w.buf) >= flushAt {
+		if len(w.buf) >= w.full {
 			err = w.flush()
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -232,15 +234,54 @@ func TestTableBar(t *testing.T) {
 ╭───┬──────┬──────────────────────╮
 │ k │    n │                      │
 ├───┼──────┼──────────────────────┤
-│ a │ 16.0 │ ████████████████████ │
-│ b │  8.1 │ ██████████▏          │
-│ c │  0.1 │ ▏                    │
-│ d │ -0.5 │                      │
-│ e │ NULL │                      │
+│ a │ 16.0 │  │██████████████████ │
+│ b │  8.1 │  │█████████▏         │
+│ c │  0.1 │  │▏                  │
+│ d │ -0.5 │ ▐│                   │
+│ e │ NULL │  │                   │
 ╰───┴──────┴──────────────────────╯
 `
 	if got := "\n" + string(render(t, Table, cols, 5, Options{Bar: "N"})); got != want {
 		t.Errorf("got %s", got)
+	}
+	cols[1].values = []column.Value{integer(-30), integer(-15), integer(-8), integer(10), null()}
+	const left = `
+│ a │ -3.0 │ ██████████████│      │
+│ b │ -1.5 │        ███████│      │
+│ c │ -0.8 │           ▐███│      │
+│ d │  1.0 │               │████▋ │
+`
+	if got := "\n" + string(render(t, Table, cols, 5, Options{Bar: "N"})); !strings.Contains(got, left) {
+		t.Errorf("got %s", got)
+	}
+	float := func(x float64) column.Value { return column.Value{Float: x} }
+	for _, x := range []float64{math.Inf(1), 1e308, math.SmallestNonzeroFloat64} { // no bar is longer than its place
+		cols := []testColumn{{name: "x", typ: column.Type{Kind: column.Float64}, values: []column.Value{float(x), float(-x), float(3), float(-2), float(math.NaN())}}}
+		for line := range strings.Lines(string(render(t, Table, cols, 5, Options{Bar: "x", Width: 60}))) {
+			if n := utf8.RuneCountInString(line); n > 60 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+	cols[1].values = []column.Value{integer(160), integer(152), integer(0), integer(120), null()}
+	const narrow = `
+╭───┬──────┬───────╮
+│ k │    n │       │
+├───┼──────┼───────┤
+│ a │ 16.0 │ █████ │
+│ b │ 15.2 │ ████▊ │
+│ c │  0.0 │       │
+│ d │ 12.0 │ ███▊  │
+│ e │ NULL │       │
+╰───┴──────┴───────╯
+`
+	if got := "\n" + string(render(t, Table, cols, 5, Options{Bar: "N", Width: 20})); got != narrow {
+		t.Errorf("got %s", got)
+	}
+	for _, width := range []int{12, 15, 16} {
+		if got := string(render(t, Table, cols, 5, Options{Bar: "N", Width: width})); strings.Contains(got, "█") {
+			t.Errorf("at %d columns bars are cut: %s", width, got)
+		}
 	}
 	for _, name := range []string{"k", "none"} {
 		if _, err := NewWriter(Table, io.Discard, recordOf(t, memory.DefaultAllocator, cols).Schema(), Options{Bar: name}); err == nil {

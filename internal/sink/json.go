@@ -15,6 +15,7 @@ import (
 type jsonWriter struct {
 	out   io.Writer
 	rows  *rowReader
+	full  int // bytes of buf that are handed down
 	array bool
 	buf   []byte
 	count int64
@@ -22,8 +23,8 @@ type jsonWriter struct {
 	value []*jsonValue
 }
 
-func newJSONWriter(out io.Writer, rows *rowReader, array bool) *jsonWriter {
-	w := &jsonWriter{out: out, rows: rows, array: array}
+func newJSONWriter(out io.Writer, rows *rowReader, array bool, o Options) *jsonWriter {
+	w := &jsonWriter{out: out, rows: rows, array: array, full: o.flushBytes()}
 	for i, f := range rows.fields {
 		open := []byte{','}
 		if i == 0 {
@@ -48,7 +49,7 @@ func (w *jsonWriter) Write(rec arrow.Record) error {
 			w.buf = w.value[c].append(w.buf, &w.rows.vectors[c], i)
 		}
 		w.buf = append(w.buf, '}')
-		if len(w.buf) >= flushAt {
+		if len(w.buf) >= w.full {
 			err = w.flush()
 		}
 	}

@@ -11,13 +11,14 @@ import (
 type markdownWriter struct {
 	out   io.Writer
 	rows  *rowReader
+	full  int // bytes of buf that are handed down
 	shown *shown
 	buf   []byte
 	cell  []byte
 }
 
-func newMarkdownWriter(out io.Writer, rows *rowReader) *markdownWriter {
-	w := &markdownWriter{out: out, rows: rows, shown: newShown(rows.fields)}
+func newMarkdownWriter(out io.Writer, rows *rowReader, o Options) *markdownWriter {
+	w := &markdownWriter{out: out, rows: rows, shown: newShown(rows.fields), full: o.flushBytes()}
 	for _, f := range rows.fields {
 		w.appendCell(AppendVisible(nil, []byte(f.Name), ""))
 	}
@@ -60,7 +61,7 @@ func (w *markdownWriter) Write(rec arrow.Record) error {
 			w.appendCell(w.cell)
 		}
 		w.endRow()
-		if len(w.buf) >= flushAt {
+		if len(w.buf) >= w.full {
 			err = w.flush()
 		}
 	}

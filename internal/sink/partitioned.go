@@ -18,8 +18,8 @@ type Partition struct {
 	// it, and the files in it do not have these columns. Rows come in order of them.
 	By []string
 	// Size: a file that has as many bytes is closed and another one begun; 0: no limit. Text
-	// reaches a file 256 KiB at a time, and Parquet by row groups of a quarter of Size: files may
-	// be longer by so much.
+	// reaches a file 256 KiB at a time, or an eighth of Size if that is less, and Parquet by row
+	// groups of a quarter of Size: files may be longer by so much.
 	Size int64
 	// Extension is that of the files, with its point.
 	Extension string
@@ -53,6 +53,12 @@ const sizedRows = 4 << 10
 // groupsOfSize is the least number of row groups of a Parquet file of a given size: its size is
 // known only after each is written.
 const groupsOfSize = 4
+
+// Text of a file of a given size reaches it in so many pieces at least, but for small ones.
+const (
+	flushesOfSize = 8
+	leastFlush    = 1 << 10
+)
 
 // NewPartitionedWriter returns a writer of records of the schema to files of the tree. Close ends
 // the last file; the caller commits the tree after that. The error is about a column, or an
@@ -92,6 +98,7 @@ func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partitio
 	w.options.Sorted = slices.DeleteFunc(slices.Clone(o.Sorted), func(s SortColumn) bool { return slices.Contains(p.By, s.Name) })
 	if p.Size > 0 {
 		w.options.GroupBytes = max(p.Size/groupsOfSize, 1)
+		w.options.FlushBytes = int(min(max(p.Size/flushesOfSize, leastFlush), flushAt))
 	}
 	return &guarded{document: w, below: uncompressedText{}}, nil
 }
@@ -156,7 +163,7 @@ func (w *partitioned) writeRows(rest arrow.Record, from, to int) error {
 	for from < to {
 		end := to
 		if w.Size > 0 {
-			end = min(to, from+sizedRows)
+			end = from + w.someRows(rest, from, min(to, from+sizedRows))
 		}
 		if err := w.openFile(); err != nil {
 			return err
@@ -172,6 +179,16 @@ func (w *partitioned) writeRows(rest arrow.Record, from, to int) error {
 		from = end
 	}
 	return nil
+}
+
+// someRows is how many of some rows are written before the size of the file is looked at: of text
+// those that reach it together.
+func (w *partitioned) someRows(rest arrow.Record, from, to int) int {
+	if !w.format.IsText() {
+		return to - from
+	}
+	bytes := max(rowBytes(rest, from, to), 1)
+	return int(min(max(int64(to-from)*int64(w.options.FlushBytes)/bytes, 1), int64(to-from)))
 }
 
 // openFile opens the next file of the folder, unless one is open.

@@ -19,6 +19,7 @@
 package sink
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -116,6 +117,8 @@ type Options struct {
 	Memory int64
 	// Sorted is the columns that the rows are sorted by, for Parquet to say so.
 	Sorted []SortColumn
+	// FlushBytes is after how many bytes text is handed on; 0: 256 KiB.
+	FlushBytes int
 	// GroupBytes is about how many bytes a row group of Parquet has at most; 0: 128 MiB, or what
 	// Memory says.
 	GroupBytes int64
@@ -178,16 +181,19 @@ func newWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, 
 	case TSV:
 		return newCSVWriter(w, rows, '\t', o), nil
 	case JSON:
-		return newJSONWriter(w, rows, true), nil
+		return newJSONWriter(w, rows, true, o), nil
 	case NDJSON:
-		return newJSONWriter(w, rows, false), nil
+		return newJSONWriter(w, rows, false, o), nil
 	case Markdown:
-		return newMarkdownWriter(w, rows), nil
+		return newMarkdownWriter(w, rows, o), nil
 	case Table:
 		return newTableWriter(w, rows, o)
 	}
 	return nil, fmt.Errorf("unknown format %q", f)
 }
+
+// flushBytes is after how many bytes text is handed on.
+func (o Options) flushBytes() int { return cmp.Or(o.FlushBytes, flushAt) }
 
 // guarded keeps the part of Writer's promise that concerns errors, for all
 // formats.

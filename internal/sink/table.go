@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -195,9 +196,14 @@ func (w *tableWriter) draw() []string {
 	if w.header != nil {
 		t.AppendHeader(w.header)
 	}
+	fit := fitColumns
+	if w.bar != nil {
+		fit = fitBar
+	}
+	limits := fit(w.widest, w.isFixed, w.width)
 	for i, row := range w.wait {
 		if w.bar != nil {
-			row = append(row, w.bar.bar(i))
+			row = append(row, w.bar.bar(i, limits[len(row)]))
 		}
 		t.AppendRow(row)
 	}
@@ -205,7 +211,7 @@ func (w *tableWriter) draw() []string {
 	style.Format.Header = text.FormatDefault // names as they are, not in capitals
 	style.Size.WidthMax = w.width            // the last resort: cuts whole lines
 	t.SetStyle(style)
-	t.SetColumnConfigs(w.columnConfigs())
+	t.SetColumnConfigs(w.columnConfigs(limits))
 	w.header, w.wait = nil, w.wait[:0]
 	if w.bar != nil {
 		w.bar.reset()
@@ -244,8 +250,7 @@ func (w *tableWriter) Close() error {
 	return err
 }
 
-func (w *tableWriter) columnConfigs() []table.ColumnConfig {
-	limits := fitColumns(w.widest, w.isFixed, w.width)
+func (w *tableWriter) columnConfigs(limits []int) []table.ColumnConfig {
 	configs := make([]table.ColumnConfig, len(w.widest))
 	for c := range configs {
 		configs[c] = table.ColumnConfig{Number: c + 1, WidthMin: limits[c], WidthMax: limits[c], WidthMaxEnforcer: snip}
@@ -264,15 +269,41 @@ func (w *tableWriter) isFixed(c int) bool { return w.isBar(c) || w.shown.isRight
 
 func snip(s string, width int) string { return text.Snip(s, width, cut) }
 
+// fitBar is fitColumns where the last column is that of bars, which gives way first, and again
+// where texts cannot any more. Of bars that would be cut there are none: all would be as long.
+func fitBar(widest []int, isNumber func(int) bool, width int) []int {
+	limits := slices.Clone(widest)
+	last := len(limits) - 1
+	over := func() int { return lineWidth(limits) - width }
+	if width == 0 || over() <= 0 {
+		return limits
+	}
+	limits[last] = max(limits[last]-over(), fairWidth)
+	limits = fitColumns(limits, isNumber, width)
+	if over() > 0 {
+		limits[last] = max(limits[last]-over(), thinWidth)
+	}
+	if over() > 0 {
+		limits[last] = 0
+	}
+	return limits
+}
+
+// lineWidth is how wide a table with columns of these widths is.
+func lineWidth(columns []int) int {
+	total := 1 // the frame: a line and two blanks a column, one more line
+	for _, n := range columns {
+		total += n + 3
+	}
+	return total
+}
+
 // fitColumns returns how wide each column may be so that the line fits in
 // width: the widest text column gives way first, one column at a time, down
 // to minColumn. A number is never cut. With width 0 nothing is.
 func fitColumns(widest []int, isNumber func(int) bool, width int) []int {
 	limits := append([]int(nil), widest...)
-	total := 1 // the frame: a line and two blanks a column, one more line
-	for _, n := range limits {
-		total += n + 3
-	}
+	total := lineWidth(limits)
 	for width > 0 && total > width {
 		most, second := -1, minColumn
 		for c, n := range limits {

@@ -19,7 +19,9 @@ func Nearest(name string, candidates []string) string {
 
 // Similar returns the candidates that name may be a misspelling of, the nearest first, and most
 // of them at most. A candidate is near if at most a third of the name's characters differ, or one
-// of a short name, and no more than mostEdits. Letter case is no difference.
+// where it or the name is short, and no more than mostEdits. Two short names of one length with
+// different first letters are not near: who writes pos does not mean cos. Letter case is no
+// difference.
 func Similar(name string, candidates []string, most int) (names []string) {
 	type candidate struct {
 		name  string
@@ -29,7 +31,11 @@ func Similar(name string, candidates []string, most int) (names []string) {
 	limit := min(max(utf8.RuneCountInString(want)/3, 1), mostEdits)
 	var near []candidate
 	for _, c := range candidates {
-		if d := edits(want, strings.ToLower(c), limit); d <= limit {
+		lower, limit := strings.ToLower(c), limit
+		if utf8.RuneCountInString(lower) < short {
+			limit = 1
+		}
+		if d := edits(want, lower, limit); d <= limit && !otherInitial(want, lower) {
 			near = append(near, candidate{c, d})
 		}
 	}
@@ -40,7 +46,17 @@ func Similar(name string, candidates []string, most int) (names []string) {
 	return names
 }
 
-const mostEdits = 8
+const (
+	mostEdits = 8
+	short     = 6 // names below so many characters are short
+)
+
+// otherInitial reports whether two short names differ by their first letters, which are not
+// exchanged with the second ones.
+func otherInitial(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	return len(x) == len(y) && len(x) < short && x[0] != y[0] && (len(x) == 1 || x[0] != y[1])
+}
 
 // edits is how many characters to insert, delete or replace to make b of a. Two neighbours
 // exchanged count once (the distance of optimal string alignment). Beyond limit it may be any

@@ -35,7 +35,7 @@ func TestEdits(t *testing.T) {
 func TestSimilar(t *testing.T) {
 	names := []string{"lower", "pow", "sum", "summed", "SUM", "substring"}
 	for name, want := range map[string][]string{
-		"power": {"lower"}, "summ": {"sum", "SUM"}, "sumed": {"summed"}, "x": nil, "": nil, "upside": nil, "sbustring": {"substring"},
+		"power": nil, "locate": nil, "opw": {"pow"}, "pox": {"pow"}, "lowers": {"lower"}, "ower": {"lower"}, "uppwer": nil, "summ": {"sum", "SUM"}, "sumed": {"summed"}, "x": nil, "": nil, "upside": nil, "sbustring": {"substring"},
 	} {
 		if got := Similar(name, names, 2); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
