@@ -100,7 +100,9 @@ type SourceError = input.SourceError
 // follow one another in an order that agrees with that of each of the states; what these leave open
 // goes by how inputs are first met, from the first source on. Where columns go by the order of
 // rows, states whose orders of inputs contradict each other are an ErrInput. States of the same
-// rows are merged once: a second time is an ErrInput.
+// rows are merged once: a second time is an ErrInput. So are states that are damaged, and a stream
+// or a file of states that is not all there; of Records, whose reader is the caller's, only that
+// reader knows whether all of them came.
 func Merge(sources ...Source) Source {
 	var all []input.Source
 	for _, s := range sources {
