@@ -48,11 +48,12 @@ type Accelerator interface {
 	Groups() float64
 }
 
-// Sample is what a worker has seen of the input: how many rows it has read, and how many groups
-// some of them made that passed the filter. Long: there are long strings among the last keys.
+// Sample is what a worker has seen of the input: how many rows it has read, how many of them passed
+// the filter, and how many groups some of these made, its table's mostly. Long: there are long
+// strings among the last keys.
 type Sample struct {
-	Read, Rows, Groups int64
-	Long               bool
+	Read, Passed, Rows, Groups int64
+	Long                       bool
 }
 
 // Tile is memory of the accelerator's that one worker fills with rows. It is the accelerator's

@@ -87,7 +87,7 @@ func (w *Worker) ask() {
 
 // seen is what a worker tells the accelerator, of so many rows that made so many groups.
 func (w *Worker) seen(rows, groups int64) Sample {
-	return Sample{Read: w.read, Rows: rows, Groups: groups, Long: w.encoder.HasLong()}
+	return Sample{Read: w.read, Passed: w.selected, Rows: rows, Groups: groups, Long: w.encoder.HasLong()}
 }
 
 // submit gives the accelerator what is being filled, unless it holds nothing.

@@ -145,6 +145,16 @@ func (c Costs) reading(f DeviceFacts) float64 {
 	return (c.scan(f) + rows*c.table(own*float64(f.RowSize))) / f.threads()
 }
 
+// slower is how many times as long a row takes once a worker's table has its part of all groups, as
+// with those that it has now. passing is the part of the rows that pass the filter.
+func (c Costs) slower(f DeviceFacts, passing, now, groups float64) float64 {
+	row := func(groups float64) float64 {
+		return c.scan(f)/float64(max(f.Rows, 1)) + passing*c.table(groups*float64(f.RowSize))
+	}
+	own := min(groups, passing*float64(f.Rows)/f.threads())
+	return max(row(own)/max(row(now), 1e-12), 1)
+}
+
 func (c Costs) start(f DeviceFacts) float64 {
 	switch {
 	case f.Opened:

@@ -120,15 +120,30 @@ func TestDevicePays(t *testing.T) {
 		{2 * all, 10, false},
 	} {
 		seen := Seen{Seconds: x.seconds}
-		seen.Read, seen.Rows, seen.Groups = x.read, 1e6, 5e5
+		seen.Read, seen.Passed, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
 		if got := d.Pays(seen, 0); got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
 	few := Seen{Seconds: .001}
-	few.Read, few.Rows, few.Groups = 1e6, 1e4, 100 // a selective filter
+	few.Read, few.Passed, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
 	if d.Pays(few, 0) {
 		t.Error("a device pays where the CPU takes .2 s")
+	}
+}
+
+// The pace of a worker counts for less while its table is small.
+func TestSlower(t *testing.T) {
+	f := question(1e6, 14e8)
+	now, same := defaultCosts.slower(f, 1, 1e4, 1e6), defaultCosts.slower(f, 1, 1e6, 1e6)
+	if now < 4 || now > 10 || same != 1 {
+		t.Errorf("%v times as slow with 1e6 groups as with 1e4, and %v as with as many", now, same)
+	}
+	if filtered := defaultCosts.slower(f, .01, 1e4, 1e6); filtered > 1.5 || filtered < 1 {
+		t.Errorf("%v times where one row of a hundred passes", filtered)
+	}
+	if few := defaultCosts.slower(f, 1, 1e6, 1e4); few != 1 {
+		t.Errorf("%v times where fewer groups are expected than there are", few)
 	}
 }
 
