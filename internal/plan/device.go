@@ -42,8 +42,8 @@ type Seen struct {
 // Pays predicts, while the input is read, whether devices are faster for the rest of it. memory is
 // what each device has; 0: none is open yet.
 //
-// The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and texts
-// what footers do not, but gets slower as its tables grow.
+// The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
+// texts what footers do not, but gets slower as its tables grow.
 func (d Device) Pays(seen Seen, memory int64) bool {
 	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
