@@ -59,7 +59,6 @@ type Finder struct {
 	has  bool
 	keys remote.Keys
 	next time.Time // before which a search that has failed is not begun again
-	err  error     // of it
 }
 
 // retryAfter is how long keys that are still good are used without another search, after one that

@@ -45,10 +45,13 @@ type Options struct {
 	Tuning *Tuning // nil: DefaultTuning
 }
 
-// Store is where buckets are.
+// What the library says of buckets.
 type (
-	Store     = remote.Store
-	Keys      = remote.Keys
+	// Store is where buckets are.
+	Store = remote.Store
+	// Keys are those of an account.
+	Keys = remote.Keys
+	// KeyFinder finds them.
 	KeyFinder = remote.KeyFinder
 )
 
