@@ -1,7 +1,7 @@
 // Runs of small integers: codes of dictionaries, definition levels.
 //
-// Only a run tells where the next one begins. parquet_heads.cuh finds out for a block, a list of
-// runs at a time.
+// Only a run tells where the next one begins. parquet_coded.cuh finds the runs of codes, for all
+// blocks of a page; parquet_heads.cuh those of levels, for one block, a list of them at a time.
 #pragma once
 
 #include "parquet_bytes.cuh"
