@@ -1,5 +1,5 @@
-// Where runs begin (parquet_runs.cuh), of definition levels. A block goes from run to run, but finds
-// many heads at a time, by one of two ways:
+// Where runs begin (parquet_runs.cuh), of definition levels. A block goes from run to run, but
+// finds many heads at a time, by one of two ways:
 //
 //   STRETCH  Most runs are like the one before: DuckDB ends a run of packed codes at 256 of them,
 //            parquet-mr and Arrow at 504, and only now and then one of few equal codes lies
