@@ -123,7 +123,7 @@ deadcode:
 # second at its end for more races (atexit_sleep_ms), though tests wait for what they start.
 NESTED    = $(patsubst %/go.mod,':!%',$(shell git ls-files '*/go.mod'))
 STARTS    = \bgo [a-zA-Z_.]+\(|\.Go\(|AfterFunc\(|RunParallel\(
-RACE_SKIP = ^Test(Parquet|Encodings|Encoded(Values|Decompressed|Corpus|Mutated)|Codecs|FileCorpus|Many(RowGroups|Columns)|CorpusBounds|CorpusMemory|Models|StepsOf|CoRW|MemoryMatrix|Large(Text|Parquet|Memory|Groups)|Pack|CutSums|Extremes|LimitIsTheBeginning|QueriesOfMutants|CancelWithinGroup|DistinctSpills|PagesRuledOut|LyingPageIndex|Snappy|Late|QuickFooter|Mutants|Dict(Repeats|Prefix)|DamagedParts|Crowded|Regrow|SeededParts|SpillEqualHashes|PairsRe|RecentCode|Offset|Stores|Holistic|Distinct$$|TextKeys|Pivot|Ordered(Large|ListsBeyond)|TopGroups|TiesStay|FloatSums|Approximate|DecimalProducts|KeysFollow|SummarizeCorpus|Totals|LongKeys|GroupingSetsSpill|SpillLongKeys|MergerGrows)
+RACE_SKIP = ^Test(Parquet|Encodings|Encoded(Values|Decompressed|Corpus|Mutated)|Codecs|FileCorpus|Many(RowGroups|Columns)|CorpusBounds|CorpusMemory|Models|StepsOf|CoRW|MemoryMatrix|Large(Text|Parquet|Memory|Groups)|Pack|CutSums|Extremes|LimitIsTheBeginning|QueriesOfMutants|CancelWithinGroup|DistinctSpills|PagesRuledOut|LyingPageIndex|Snappy|Late|QuickFooter|Mutants|Dict(Repeats|Prefix)|DamagedParts|Crowded|Regrow|SeededParts|SpillEqualHashes|PairsRe|RecentCode|Offset|Stores|Holistic|Distinct$$|TextKeys|Pivot|Ordered(Large|ListsBeyond)|TopGroups|TiesStay|FloatSums|Approximate|DecimalProducts|KeysFollow|SummarizeCorpus|Totals|LongKeys|GroupingSetsSpill|SpillLongKeys|MergerGrows|States(FlippedBits|Cut))
 
 .PHONY: race
 race:
