@@ -38,7 +38,7 @@ func TestDeviceGlobal(t *testing.T) {
 		for _, opt := range []gagg.Options{
 			{Device: "gpu", Threads: 2, GPUMemory: 24 << 20},
 			{Device: "0,1", Threads: 3, GPUMemory: 24 << 20},
-			{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1, MemoryLimit: 12 << 20},
+			{Device: "gpu", Threads: 2, GPUMemory: 4 << 20, Streams: 1, MemoryLimit: 12 << 20},
 			{Threads: 2, GPUMemory: 24 << 20},
 		} {
 			got, s, err := answerStats(t, q, tuned.of(opt))

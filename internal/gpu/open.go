@@ -169,15 +169,12 @@ func (d *Devices) forgo() {
 }
 
 // Pays reports whether a worker should give up its table for the devices (cpu.Accelerator).
-//
-// It does not where workers meet long strings: they know these by other refs than devices do, so
-// that all groups would leave the devices to be merged (docs/decisions/0026).
 func (d *Devices) Pays(seen cpu.Sample) bool {
 	if d.config.Pays == nil {
 		return true
 	}
-	if seen.Rows == 0 || seen.Long { // or it is not known
-		return false
+	if seen.Rows == 0 {
+		return false // it is not known
 	}
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false

@@ -33,8 +33,11 @@ type DeviceFacts struct {
 	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
 	// Filtered: a filter passes rows over; it is not known how many
 	Filtered bool
-	Reading  float64 // seconds that workers take for these rows at their pace so far; 0: predicted
-	Regroup  bool    // the CPU groups the groups by fewer keys: most are not put out
+	// Mixed: workers have rows with long strings, which they know by other refs than devices:
+	// groups of both meet on the host
+	Mixed   bool
+	Reading float64 // seconds that workers take for these rows at their pace so far; 0: predicted
+	Regroup bool    // the CPU groups the groups by fewer keys: most are not put out
 
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
@@ -115,6 +118,10 @@ func (c Costs) device(f DeviceFacts) float64 {
 	if f.Regroup {
 		_, groups = f.counts()
 		put = c.Group
+	}
+	if f.Mixed {
+		_, all := f.counts()
+		end += all * c.Mixed / f.threads()
 	}
 	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.threads())
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)

@@ -49,6 +49,7 @@ func (d Device) Pays(seen Seen, memory int64) bool {
 	left := max(float64(d.Facts.Rows)-read, 0)
 	f := d.Facts.rest(int64(left))
 	f.Groups, f.Opened = min(d.Facts.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups)), memory > 0
+	f.Mixed = seen.Long
 	if f.Opened {
 		f.Memory = memory
 	}

@@ -125,6 +125,16 @@ func TestDevicePays(t *testing.T) {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
+	long := Seen{Seconds: 1}
+	long.Read, long.Passed, long.Rows, long.Groups = all/100, all/100, 1e6, 999_999
+	dear := d
+	dear.costs.Mixed = 1e-6
+	if before := dear.Pays(long, 0); !before {
+		t.Error("a device does not pay for 99 s to come")
+	}
+	if long.Long = true; dear.Pays(long, 0) {
+		t.Error("a device pays where all groups leave it to be merged, in 250 s")
+	}
 	few := Seen{Seconds: .001}
 	few.Read, few.Passed, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
 	if d.Pays(few, 0) {
