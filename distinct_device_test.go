@@ -104,9 +104,10 @@ func TestDeviceDistinctLeaves(t *testing.T) {
 	tr.addAgg("count", 1)
 	tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1)}
 	layout := parquetAs(datagen.Layout{RowGroup: 3000})
+	// the input waits for the device: else the CPU may be done before
 	tr.onDevices(t, []configuration{
-		{name: "little memory", source: layout, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1}},
-		{name: "little memory for both", source: layout, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1, MemoryLimit: 12 << 20}},
+		{name: "little memory", await: true, source: layout, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1}},
+		{name: "little memory for both", await: true, source: layout, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1, MemoryLimit: 12 << 20}},
 	}, func(t *testing.T, _ configuration, got outcome) {
 		if d := got.stats.Devices; len(d) != 1 || d[0].InCore || d[0].Rows == 0 {
 			t.Errorf("%+v", d)
