@@ -140,10 +140,12 @@ func (b *bar) beside(write func()) {
 
 func (b *bar) draw() {
 	defer close(b.stopped)
-	select {
-	case <-b.stopping:
-		return
-	case <-time.After(b.view.delay):
+	if b.view.delay > 0 { // without one there is a bar, however short the run is
+		select {
+		case <-b.stopping:
+			return
+		case <-time.After(b.view.delay):
+		}
 	}
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()

@@ -134,7 +134,8 @@ func TestSweep(t *testing.T) {
 	touch(t, filepath.Join(dead, lockName))
 	touch(t, filepath.Join(dead, fileName(3)))
 	// died before it made its lock file
-	mkdir(t, filepath.Join(dir, prefix+strings.Repeat("1b", 16)), 0o700)
+	unlocked := prefix + strings.Repeat("1b", 16)
+	mkdir(t, filepath.Join(dir, unlocked), 0o700)
 	strange := mkdir(t, filepath.Join(dir, prefix+strings.Repeat("2c", 16)), 0o700)
 	touch(t, filepath.Join(strange, "letters.txt"))
 	for _, name := range []string{"gagg-notes", "gagg-" + strings.Repeat("0", 30), "other", "gagg-" + strings.Repeat("x", 32)} {
@@ -152,7 +153,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("of a live space %v is left of %v", got, before)
 	}
 	left := strings.Join(entries(t, dir), " ")
-	for _, name := range []string{deadName, "1b1b"} {
+	for _, name := range []string{deadName, unlocked} {
 		if strings.Contains(left, name) {
 			t.Errorf("%s is still there", name)
 		}
