@@ -16,8 +16,8 @@ import (
 // so it comes before them.
 
 // Selection says which groups are wanted: all of them, or those that a program keeps and, if Best
-// is above 0, of these those that are among so many by their ranks. Where groups are alike, or
-// where the program cannot tell, there are more.
+// is above 0, of these those that are among so many by their ranks. Where groups are alike, unless
+// ByHash parts them, or where the program cannot tell, there are more.
 type Selection struct {
 	All bool // the other fields but Count do not matter
 
@@ -29,6 +29,7 @@ type Selection struct {
 	Rank       kernels.EgaRankKind
 	Descending bool
 	NullsFirst bool
+	ByHash     bool // groups whose words are equal come in order of their hashes, which rows have
 
 	// Count is where rows have a count that adds up to what groups stand for.
 	Count Count
@@ -174,9 +175,22 @@ func (n *selecting) few() (bound uint64, fit bool, err error) {
 			return 0, false, err
 		}
 	}
+	if n.parts(bound, kept) {
+		n.wanted.Tied, n.wanted.ByHash = bound, 1
+		return n.few()
+	}
 	kept += words[unsureWord]
 	return bound, kept <= n.Len()/selectShare && kept <= uint64(n.rows.Size/n.row), nil
 }
+
+// parts reports whether the groups of the last rank, which too many have, are to be parted by their
+// hashes. A NULL may have the rank of another value, the least or the greatest that there is.
+func (n *selecting) parts(bound, kept uint64) bool {
+	return n.what.ByHash && n.wanted.ByHash == 0 && n.what.Best > 0 && kept > n.enough() && bound != 0 && bound != ^uint64(0)
+}
+
+// enough is how many groups are hardly more than those wanted.
+func (n *selecting) enough() uint64 { return n.what.Best + min(selectSlack, n.Len()/selectPart) }
 
 // window is some ranks: those from least to greatest, so many groups, behind `before` others.
 type window struct {
@@ -207,7 +221,7 @@ func (n *selecting) bound(w window) (bound, kept uint64, err error) {
 		w.groups = uint64(counts[i])
 		w.least += uint64(i) << shift
 		w.greatest = min(w.greatest, w.least+(1<<shift-1))
-		if shift == 0 || w.before+w.groups <= n.what.Best+min(selectSlack, n.Len()/selectPart) {
+		if shift == 0 || w.before+w.groups <= n.enough() {
 			return w.greatest, w.before + w.groups, nil
 		}
 	}

@@ -1,6 +1,9 @@
 package cpu
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // This file is how rows go to an accelerator instead of into buckets.
 //
@@ -87,7 +90,32 @@ func (w *Worker) ask() {
 
 // seen is what a worker tells the accelerator, of so many rows that made so many groups.
 func (w *Worker) seen(rows, groups int64) Sample {
-	return Sample{Read: w.read, Passed: w.selected, Rows: rows, Groups: groups, Long: w.encoder.HasLong()}
+	return Sample{
+		Read: w.read, Passed: w.selected, Rows: rows, Groups: groups, Long: w.encoder.HasLong(),
+		Seconds: w.pace.of(w.read),
+	}
+}
+
+// pace is how fast a worker reads, from its first batch on: until that comes files are opened, and
+// memory is touched for the first time.
+type pace struct {
+	since time.Time // when it had come; zero: it has not
+	from  int64     // its rows
+}
+
+// begin is called with each batch, of whose rows there are so many with those before.
+func (p *pace) begin(read int64) {
+	if p.since.IsZero() {
+		*p = pace{time.Now(), read}
+	}
+}
+
+// of is how long so many rows take, in seconds; 0: there has been no second batch.
+func (p *pace) of(read int64) float64 {
+	if p.since.IsZero() || read <= p.from {
+		return 0
+	}
+	return time.Since(p.since).Seconds() * float64(read) / float64(read-p.from)
 }
 
 // submit gives the accelerator what is being filled, unless it holds nothing.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -390,5 +391,20 @@ func TestPassKnowsRefs(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The pace of a worker is that of its rows behind the first batch.
+func TestPace(t *testing.T) {
+	if got := (&pace{}).of(5); got != 0 {
+		t.Errorf("%v s for rows of a worker that has no pace", got)
+	}
+	p := pace{time.Now().Add(-2 * time.Second), 100}
+	p.begin(300)
+	if got := p.of(100); got != 0 {
+		t.Errorf("%v s for the first batch", got)
+	}
+	if got := p.of(300); got < 3 || got > 60 { // 200 rows in 2 s
+		t.Errorf("%v s for 300 rows", got)
 	}
 }

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/agg"
@@ -13,7 +12,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
-	"github.com/gagg-dev/gagg/internal/plan"
 	"github.com/gagg-dev/gagg/internal/trace"
 	"github.com/gagg-dev/gagg/merge"
 )
@@ -45,11 +43,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	if spec.Required() {
 		c.Refused, c.Needed = spec.Refused, max(len(spec.Numbers), 1)
 	} else {
-		began := time.Now()
-		c.Lazy = decision.Lazy()
-		c.Pays = func(seen cpu.Sample, memory int64) bool {
-			return decision.Pays(plan.Seen{Sample: seen, Seconds: time.Since(began).Seconds()}, memory)
-		}
+		c.Lazy, c.Pays = decision.Lazy(), decision.Pays
 	}
 	if c.Decode.Plan != nil {
 		a.texts, c.Texts = r.newTexts(a)

@@ -12,7 +12,9 @@
 //            and ranks with no other
 //
 // RANK-WEAK: of two groups the one that comes first has a rank that is not greater. Different
-// groups may have equal ranks: who wants the first k wants all with the rank of the k-th.
+// groups may have equal ranks: who wants the first k wants all with the rank of the k-th. Where
+// groups with equal ranks come in order of their hashes, and too many have that of the k-th, they
+// are ranked by these in a second round (EgaWanted.by_hash).
 #pragma once
 
 #include "ega_table.cuh"
@@ -64,6 +66,7 @@ struct EgaWanted {
   const EgaValue* values;  // what the program loads, by number
   const ParquetStep* steps;
   uint64_t rows_mask;   // of the count of a group's rows
+  uint64_t tied;        // with by_hash: the rank of those that are ranked by their hashes
   uint32_t rows_word;   // of the group's row
   uint32_t step_count;
   uint32_t registers;
@@ -71,6 +74,7 @@ struct EgaWanted {
   uint8_t rank;         // EgaRank
   uint8_t descending;
   uint8_t nulls_first;
+  uint8_t by_hash;      // 1: lesser ranks than `tied` become 0, greater ones are not wanted
 };
 
 // EgaVerdict is what the program says of a group.
@@ -157,7 +161,11 @@ static __device__ __forceinline__ EgaVerdict ega_verdict(const EgaWanted& wanted
     }
   }
   if (!kept) return EGA_DROPPED;
-  return unsure ? EGA_UNSURE : EGA_RANKED;
+  if (unsure) return EGA_UNSURE;
+  if (wanted.by_hash == 0) return EGA_RANKED;
+  if (rank > wanted.tied) return EGA_DROPPED;
+  rank = rank < wanted.tied ? 0 : row[0];  // the hash
+  return EGA_RANKED;
 }
 
 // EgaGroups is the groups of a table as threads go over them, each every so many'th slot, a warp as

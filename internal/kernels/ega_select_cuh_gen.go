@@ -63,6 +63,7 @@ type EgaWanted struct {
 	Values     cuda.Ptr
 	Steps      cuda.Ptr
 	RowsMask   uint64
+	Tied       uint64
 	RowsWord   uint32
 	StepCount  uint32
 	Registers  uint32
@@ -70,17 +71,21 @@ type EgaWanted struct {
 	Rank       uint8
 	Descending uint8
 	NullsFirst uint8
+	ByHash     uint8
+	_          [7]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(EgaWanted{})-40|
+var _ = [1]struct{}{}[unsafe.Sizeof(EgaWanted{})-56|
 	(unsafe.Offsetof(EgaWanted{}.Values)-0)|
 	(unsafe.Offsetof(EgaWanted{}.Steps)-8)|
 	(unsafe.Offsetof(EgaWanted{}.RowsMask)-16)|
-	(unsafe.Offsetof(EgaWanted{}.RowsWord)-24)|
-	(unsafe.Offsetof(EgaWanted{}.StepCount)-28)|
-	(unsafe.Offsetof(EgaWanted{}.Registers)-32)|
-	(unsafe.Offsetof(EgaWanted{}.RowsShift)-36)|
-	(unsafe.Offsetof(EgaWanted{}.Rank)-37)|
-	(unsafe.Offsetof(EgaWanted{}.Descending)-38)|
-	(unsafe.Offsetof(EgaWanted{}.NullsFirst)-39)]
+	(unsafe.Offsetof(EgaWanted{}.Tied)-24)|
+	(unsafe.Offsetof(EgaWanted{}.RowsWord)-32)|
+	(unsafe.Offsetof(EgaWanted{}.StepCount)-36)|
+	(unsafe.Offsetof(EgaWanted{}.Registers)-40)|
+	(unsafe.Offsetof(EgaWanted{}.RowsShift)-44)|
+	(unsafe.Offsetof(EgaWanted{}.Rank)-45)|
+	(unsafe.Offsetof(EgaWanted{}.Descending)-46)|
+	(unsafe.Offsetof(EgaWanted{}.NullsFirst)-47)|
+	(unsafe.Offsetof(EgaWanted{}.ByHash)-48)]

@@ -37,7 +37,7 @@ func LoadEgaSelect(t *cuda.Thread) (*EgaSelect, error) {
 // Range launches ega_select_range.
 func (k *EgaSelect) Range(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted EgaWanted, out cuda.Ptr) error {
 	args := egaSelectRangeArgs{layout: layout, table: table, wanted: wanted, out: out}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 160)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaSelectRangeArgs lies in memory as ega_select_range's parameters.
@@ -52,7 +52,7 @@ type egaSelectRangeArgs struct {
 // Histogram launches ega_select_histogram.
 func (k *EgaSelect) Histogram(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted EgaWanted, least uint64, shift uint32, ranges cuda.Ptr) error {
 	args := egaSelectHistogramArgs{layout: layout, table: table, wanted: wanted, least: least, shift: shift, ranges: ranges}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaSelectHistogramArgs lies in memory as ega_select_histogram's parameters.
@@ -70,7 +70,7 @@ type egaSelectHistogramArgs struct {
 // Keep launches ega_select_keep.
 func (k *EgaSelect) Keep(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted EgaWanted, bound uint64, rows cuda.Ptr, capacity uint64, out cuda.Ptr) error {
 	args := egaSelectKeepArgs{layout: layout, table: table, wanted: wanted, bound: bound, rows: rows, capacity: capacity, out: out}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 200)
 }
 
 // egaSelectKeepArgs lies in memory as ega_select_keep's parameters.

@@ -32,19 +32,12 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Seen is what is known while the input is read: what a worker has seen in so many seconds, as all
-// others do about. No seconds: its pace is not known.
-type Seen struct {
-	cpu.Sample
-	Seconds float64
-}
-
-// Pays predicts, while the input is read, whether devices are faster for the rest of it. memory is
-// what each device has; 0: none is open yet.
+// Pays predicts, while the input is read, whether devices are faster for the rest of it, from what
+// a worker has seen, as all others do about. memory is what each device has; 0: none is open yet.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
 // texts what footers do not, but gets slower as its tables grow.
-func (d Device) Pays(seen Seen, memory int64) bool {
+func (d Device) Pays(seen cpu.Sample, memory int64) bool {
 	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
 	f := d.Facts.rest(int64(left))
@@ -61,10 +54,12 @@ func (d Device) Pays(seen Seen, memory int64) bool {
 }
 
 // Lazy reports whether devices should be opened only when Pays says so: opening takes its time, and
-// it is not known how many rows pass the filter, or how many groups they make.
+// it is not known how many rows pass the filter, or how many groups they make, or the CPU may be as
+// fast, as with keys that come in order.
 func (d Device) Lazy() bool {
 	f := &d.Facts
-	return d.costs.start(*f) > 0 && !f.Kept && (f.Filtered || f.Groups >= float64(f.Rows))
+	return d.costs.start(*f) > 0 && !f.Kept &&
+		(f.Filtered || f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
 // decideDevice decides what computes. How devices would make rows themselves takes a look at each

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/input"
 	"github.com/gagg-dev/gagg/internal/query"
@@ -119,13 +120,13 @@ func TestDevicePays(t *testing.T) {
 		{all, 10, false},         // none left
 		{2 * all, 10, false},
 	} {
-		seen := Seen{Seconds: x.seconds}
+		seen := cpu.Sample{Seconds: x.seconds}
 		seen.Read, seen.Passed, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
 		if got := d.Pays(seen, 0); got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
-	long := Seen{Seconds: 1}
+	long := cpu.Sample{Seconds: 1}
 	long.Read, long.Passed, long.Rows, long.Groups = all/100, all/100, 1e6, 999_999
 	dear := d
 	dear.costs.Mixed = 1e-6
@@ -135,7 +136,7 @@ func TestDevicePays(t *testing.T) {
 	if long.Long = true; dear.Pays(long, 0) {
 		t.Error("a device pays where all groups leave it to be merged, in 250 s")
 	}
-	few := Seen{Seconds: .001}
+	few := cpu.Sample{Seconds: .001}
 	few.Read, few.Passed, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
 	if d.Pays(few, 0) {
 		t.Error("a device pays where the CPU takes .2 s")
@@ -158,23 +159,26 @@ func TestSlower(t *testing.T) {
 }
 
 // A device is opened only when it is known to pay, where the plan does not know how many rows pass
-// and how many groups they make, and opening takes time.
+// and how many groups they make, or the CPU may be as fast, and opening takes time.
 func TestDeviceLazy(t *testing.T) {
 	for _, x := range []struct {
 		by, where string
+		times     float64 // as long as a device the CPU is predicted to take
 		kept      bool
 		want      bool
 	}{
-		{by: "region"},
-		{by: "region", where: "price > 5", want: true},
-		{by: "region", where: "price > 5", kept: true},
-		{by: "ordered_at", want: true}, // has no dictionary
+		{by: "region", times: 3},
+		{by: "region", times: 1.5, want: true},
+		{by: "region", times: 3, where: "price > 5", want: true},
+		{by: "region", times: 3, where: "price > 5", kept: true},
+		{by: "ordered_at", times: 3, want: true}, // has no dictionary
 	} {
 		q := grouped(x.by, "sum(quantity)")
 		q.Where = x.where
 		p := planning(t, orders, q, Options{DevicePresent: true, DeviceKept: x.kept, Threads: 4})
 		p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
 		d := p.decideDevice()
+		d.Choice.CPU = x.times * d.Choice.Device
 		if got := d.Lazy(); got != x.want {
 			t.Errorf("%+v: %t; %+v", x, got, d.Facts)
 		}

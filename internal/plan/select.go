@@ -62,6 +62,7 @@ func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 		first := q.Order[0]
 		s.Best = uint64(q.Limit) + uint64(max(q.Offset, 0))
 		s.Rank, s.Descending, s.NullsFirst = rankOf(first.Expr.Type()), first.Desc, first.NullsFirst
+		s.ByHash = len(q.Order) == 1 // RESULT-ORDER
 		says = append(says, fmt.Sprintf("the first %d by the first term of the order", s.Best))
 	}
 	return s, strings.Join(says, ", of these ")

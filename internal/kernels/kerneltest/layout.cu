@@ -104,6 +104,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaWanted, values);
   *out++ = __builtin_offsetof(EgaWanted, steps);
   *out++ = __builtin_offsetof(EgaWanted, rows_mask);
+  *out++ = __builtin_offsetof(EgaWanted, tied);
   *out++ = __builtin_offsetof(EgaWanted, rows_word);
   *out++ = __builtin_offsetof(EgaWanted, step_count);
   *out++ = __builtin_offsetof(EgaWanted, registers);
@@ -111,6 +112,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaWanted, rank);
   *out++ = __builtin_offsetof(EgaWanted, descending);
   *out++ = __builtin_offsetof(EgaWanted, nulls_first);
+  *out++ = __builtin_offsetof(EgaWanted, by_hash);
   *out++ = sizeof(EgaRest);
   *out++ = __builtin_offsetof(EgaRest, rows);
   *out++ = __builtin_offsetof(EgaRest, count);
