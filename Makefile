@@ -90,8 +90,9 @@ vet:
 	$(GO) vet -tags nogpu . ./cmd/gagg ./gpumem/reference ./internal/cuda/... ./internal/hostmem ./internal/invariant
 
 # How ci's tests are built: without vetting, since make vet has looked at the files, and without
-# debugging information, which takes half of the linker's time.
-QUICK = -vet=off -ldflags=-w
+# debugging information, which takes half of the linker's time. A package has half an hour: beside
+# other work the library's tests take more than the ten minutes that are Go's default.
+QUICK = -vet=off -ldflags=-w -timeout=30m
 
 # What tests allocate is garbage soon. With four times the room for it those of internal/agg take
 # two thirds of the time. Tests of what users get, and those under the sanitizers, have the
@@ -251,7 +252,7 @@ ASAN_SKIP = ^Test(Pass|Made|Lists)Faults|^Test(PassLost|PassShortHost|ListsLarge
 
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan
-	$(call EMU_TEST,libcuda-emu-asan.so) $(CHECKED) -short -timeout 30m -skip '$(ASAN_SKIP)' -exec "$(CURDIR)/internal/cuda/emu/asan.sh" $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+	$(call EMU_TEST,libcuda-emu-asan.so) $(CHECKED) -short -skip '$(ASAN_SKIP)' -exec "$(CURDIR)/internal/cuda/emu/asan.sh" $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
 
 # Benches of the device layer; the result files go to bench/results.
 .PHONY: bench-gpu

@@ -22,6 +22,7 @@ type Context struct {
 
 	lost   atomic.Pointer[Error] // invariant LOST
 	closed atomic.Bool
+	keeps  atomic.Bool // see KeepSpares
 	open   [kinds]atomic.Int64
 
 	memory *budget.Budget // of the device, without a limit: what is allocated through the context
@@ -109,6 +110,7 @@ func (c *Context) Close() error {
 	if held := c.Held(); held != "" {
 		return &Error{Op: fmt.Sprintf("close the context of device %d", c.device.Ordinal), Text: "it still holds " + held, class: ErrOpen}
 	}
+	err := c.stopKeeping()
 	if c.closed.Swap(true) {
 		return nil
 	}
@@ -116,7 +118,7 @@ func (c *Context) Close() error {
 	if c.lost.Load() != nil {
 		return nil
 	}
-	err := c.unload(modules)
+	err = errors.Join(err, c.unload(modules))
 	if lost := c.Lost(); lost != nil { // meanwhile
 		return lost
 	}

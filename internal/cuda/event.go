@@ -18,11 +18,16 @@ func (t *Thread) NewEvent() (*Event, error) {
 	if err := t.ready(); err != nil {
 		return nil, err
 	}
-	r := t.context.call(cuEventCreate, uintptr(unsafe.Pointer(&t.result)), 0)
-	if err := t.context.check(cuEventCreate, r, ""); err != nil {
-		return nil, err
+	spares := &t.context.primary.spares
+	handle := spares.spare(&spares.events)
+	if handle == 0 {
+		r := t.context.call(cuEventCreate, uintptr(unsafe.Pointer(&t.result)), 0)
+		if err := t.context.check(cuEventCreate, r, ""); err != nil {
+			return nil, err
+		}
+		handle = uintptr(t.result.word)
 	}
-	e := &Event{thread: t, handle: uintptr(t.result.word)}
+	e := &Event{thread: t, handle: handle}
 	e.own(t.context, kindEvent)
 	return e, nil
 }
@@ -75,6 +80,14 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 // Close frees the event. Streams that wait for it are not disturbed.
 func (e *Event) Close() error {
 	return e.close(func() error {
-		return e.context.check(cuEventDestroy, e.context.call(cuEventDestroy, e.handle), "")
+		spares := &e.context.primary.spares
+		if e.context.keeping() && e.context.callFast(cuEventQuery, e.handle) == success && spares.keep(&spares.events, e.handle) {
+			return nil
+		}
+		return e.context.destroyEvent(e.handle)
 	})
+}
+
+func (c *Context) destroyEvent(handle uintptr) error {
+	return c.check(cuEventDestroy, c.call(cuEventDestroy, handle), "")
 }

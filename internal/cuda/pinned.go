@@ -14,11 +14,16 @@ import (
 // any context may use it; with its own context it is gone.
 type Pinned struct {
 	owned
+	block
+	from budget.Lender // it is drawn from; nil: nobody counts it
+}
+
+// block is pinned memory.
+type block struct {
 	host   unsafe.Pointer // not Go's
 	size   Size
 	device Ptr
-	made   []byte        // the memory, if the driver only pins it; nil: the driver has made it
-	from   budget.Lender // it is drawn from; nil: nobody counts it
+	made   []byte // the memory, if the driver only pins it; nil: the driver has made it
 }
 
 // PinnedSpan is a region of a Pinned. It is a value, valid until that is closed.
@@ -44,7 +49,12 @@ func (t *Thread) AllocPinned(n Size) (*Pinned, error) {
 	if err := t.ready(); err != nil {
 		return nil, err
 	}
-	p := &Pinned{size: n}
+	if spare, ok := t.context.primary.spares.block(n); ok {
+		p := &Pinned{block: spare}
+		p.own(t.context, kindPinned)
+		return p, nil
+	}
+	p := &Pinned{block: block{size: n}}
 	pin := t.allocate
 	if n >= registerFrom {
 		pin = t.register
@@ -160,7 +170,7 @@ func (p *Pinned) Device() Span { return Span{Ptr: p.device, Size: p.size} }
 // Close frees the memory. Work of streams on it must have ended.
 func (p *Pinned) Close() error {
 	return p.close(func() error {
-		err := p.free()
+		err := p.context.freeBlocks(p.context.primary.spares.keepBlock(p.block))
 		if p.context.Lost() == nil {
 			p.Discharge()
 		}
@@ -168,13 +178,13 @@ func (p *Pinned) Close() error {
 	})
 }
 
-func (p *Pinned) free() error {
-	if p.made == nil {
-		return p.context.check(cuMemFreeHost, p.context.call(cuMemFreeHost, uintptr(p.host)), "")
+func (c *Context) freeBlock(b *block) error {
+	if b.made == nil {
+		return c.check(cuMemFreeHost, c.call(cuMemFreeHost, uintptr(b.host)), "")
 	}
-	err := p.context.check(cuMemHostUnregister, p.context.call(cuMemHostUnregister, uintptr(p.host)), "")
+	err := c.check(cuMemHostUnregister, c.call(cuMemHostUnregister, uintptr(b.host)), "")
 	if err == nil { // else the device may still use it
-		hostmem.Free(p.made)
+		hostmem.Free(b.made)
 	}
 	return err
 }

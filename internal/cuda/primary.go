@@ -13,6 +13,8 @@ type primary struct {
 
 	mu      sync.Mutex
 	modules map[*Source]*module
+
+	spares spares
 }
 
 // enter notes that one more Context has the primary context of that handle.

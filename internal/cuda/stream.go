@@ -51,11 +51,16 @@ func (t *Thread) NewStream() (*Stream, error) {
 	if err := t.ready(); err != nil {
 		return nil, err
 	}
-	r := t.context.call(cuStreamCreate, uintptr(unsafe.Pointer(&t.result)), streamNonBlocking)
-	if err := t.context.check(cuStreamCreate, r, ""); err != nil {
-		return nil, err
+	spares := &t.context.primary.spares
+	handle := spares.spare(&spares.streams)
+	if handle == 0 {
+		r := t.context.call(cuStreamCreate, uintptr(unsafe.Pointer(&t.result)), streamNonBlocking)
+		if err := t.context.check(cuStreamCreate, r, ""); err != nil {
+			return nil, err
+		}
+		handle = uintptr(t.result.word)
 	}
-	s := &Stream{thread: t, handle: uintptr(t.result.word)}
+	s := &Stream{thread: t, handle: handle}
 	s.own(t.context, kindStream)
 	return s, nil
 }
@@ -210,9 +215,14 @@ func (t *Thread) OnStream(do func(s *Stream) error) error {
 func (s *Stream) Close() error {
 	return s.close(func() error {
 		waited := s.context.check(cuStreamSynchronize, s.context.callFast(cuStreamSynchronize, s.handle), "")
-		if errors.Is(waited, ErrLost) {
+		spares := &s.context.primary.spares
+		if errors.Is(waited, ErrLost) || waited == nil && spares.keep(&spares.streams, s.handle) {
 			return waited
 		}
-		return errors.Join(waited, s.context.check(cuStreamDestroy, s.context.callFast(cuStreamDestroy, s.handle), ""))
+		return errors.Join(waited, s.context.destroyStream(s.handle))
 	})
+}
+
+func (c *Context) destroyStream(handle uintptr) error {
+	return c.check(cuStreamDestroy, c.callFast(cuStreamDestroy, handle), "")
 }

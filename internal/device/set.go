@@ -16,15 +16,19 @@ type Set struct {
 	contexts []*cuda.Context
 }
 
-// Open opens the devices of a specification, or refuses it. The caller closes the set. When ctx
-// ends first its error is returned, and what is opened later is closed.
+// Open opens the devices of a specification, or refuses it, and keeps there what runs make and free
+// again (cuda.Context.KeepSpares). The caller closes the set. When ctx ends first its error is
+// returned, and what is opened later is closed.
 func Open(ctx context.Context, d Spec) (*Set, error) {
 	return await(ctx, func() (*Set, error) {
 		s, err := d.open()
 		if err != nil {
-			err = d.Refused(err)
+			return nil, d.Refused(err)
 		}
-		return s, err
+		for _, c := range s.contexts {
+			c.KeepSpares()
+		}
+		return s, nil
 	}, func(s *Set) { _ = s.Close() }) // nobody is left to tell
 }
 

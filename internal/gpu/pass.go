@@ -44,6 +44,11 @@ func (p *pass) start() (err error) {
 		return err
 	}
 	share := planHost(host, len(d.contexts))
+	if share.pinned > 0 { // no run's budget counts them
+		if err := c.FreePinnedSpares(); err != nil {
+			return err
+		}
+	}
 	config := p.plan(&share)
 	if p.pinned, err = newPinned(host, share, d.reserve); err != nil {
 		return err
