@@ -43,7 +43,14 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	if spec.Required() {
 		c.Refused, c.Needed = spec.Refused, max(len(spec.Numbers), 1)
 	} else {
-		c.Lazy, c.Pays = decision.Lazy(), decision.Pays
+		c.Lazy = decision.Lazy()
+		c.Pays = func(seen cpu.Sample, memory int64) bool {
+			choice := decision.Pays(seen, memory)
+			r.opt.logger().Debug("device while reading", slog.Bool("pays", choice.Use), slog.String("reason", choice.Reason),
+				slog.Int64("read", seen.Read), slog.Int64("passed", seen.Passed), slog.Int64("rows", seen.Rows),
+				slog.Int64("groups", seen.Groups), slog.Float64("seconds", seen.Seconds))
+			return choice.Use
+		}
 	}
 	if c.Decode.Plan != nil {
 		a.texts, c.Texts = r.newTexts(a)

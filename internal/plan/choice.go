@@ -31,8 +31,10 @@ type DeviceFacts struct {
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
 	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
-	// Filtered: a filter passes rows over; it is not known how many
+	// Filtered: a filter passes rows over. Passing is the part of the rows that it keeps; 0: not
+	// known, and all are counted
 	Filtered bool
+	Passing  float64
 	// Mixed: workers have rows with long strings, which they know by other refs than devices:
 	// groups of both meet on the host
 	Mixed   bool
@@ -153,12 +155,13 @@ func (c Costs) reading(f DeviceFacts) float64 {
 }
 
 // slower is how many times as long a row takes once a worker's table has its part of all groups, as
-// with those that it has now. passing is the part of the rows that pass the filter.
-func (c Costs) slower(f DeviceFacts, passing, now, groups float64) float64 {
+// with those that it has now.
+func (c Costs) slower(f DeviceFacts, now float64) float64 {
+	rows, groups := f.counts()
 	row := func(groups float64) float64 {
-		return c.scan(f)/float64(max(f.Rows, 1)) + passing*c.table(groups*float64(f.RowSize))
+		return c.scan(f) + rows*c.table(groups*float64(f.RowSize))
 	}
-	own := min(groups, passing*float64(f.Rows)/f.threads())
+	own := min(groups, rows/f.threads())
 	return max(row(own)/max(row(now), 1e-12), 1)
 }
 
@@ -194,9 +197,9 @@ func (f DeviceFacts) rest(rows int64) DeviceFacts {
 	return f
 }
 
-// counts are rows, and groups no more than these.
+// counts are rows that are grouped, and groups no more than these.
 func (f DeviceFacts) counts() (rows, groups float64) {
-	rows = float64(f.Rows)
+	rows = float64(f.Rows) * cmp.Or(f.Passing, 1)
 	return rows, min(f.Groups, rows)
 }
 
@@ -210,7 +213,10 @@ func (f DeviceFacts) putOut() float64 {
 }
 
 // listed is how many values lists have, if there are no NULLs.
-func (f DeviceFacts) listed() float64 { return float64(f.Lists) * float64(f.Rows) }
+func (f DeviceFacts) listed() float64 {
+	rows, _ := f.counts()
+	return float64(f.Lists) * rows
+}
 
 // groupsText says on what number of groups a prediction rests.
 func (f DeviceFacts) groupsText() string {

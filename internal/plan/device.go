@@ -32,12 +32,12 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Pays predicts, while the input is read, whether devices are faster for the rest of it, from what
+// Pays decides, while the input is read, whether devices are to be used for the rest of it, from what
 // a worker has seen, as all others do about. memory is what each device has; 0: none is open yet.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
 // texts what footers do not, but gets slower as its tables grow.
-func (d Device) Pays(seen cpu.Sample, memory int64) bool {
+func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
 	f := d.Facts.rest(int64(left))
@@ -47,10 +47,12 @@ func (d Device) Pays(seen cpu.Sample, memory int64) bool {
 		f.Memory = memory
 	}
 	if read > 0 {
-		passing := float64(seen.Passed) / float64(seen.Read)
-		f.Reading = seen.Seconds / read * left * d.costs.slower(d.Facts, passing, float64(seen.Groups), f.Groups)
+		f.Passing = float64(max(seen.Passed, 1)) / float64(seen.Read)
+		all := f
+		all.Rows, all.Bytes = d.Facts.Rows, d.Facts.Bytes
+		f.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
-	return d.costs.choose(f).Use
+	return d.costs.choose(f)
 }
 
 // Lazy reports whether devices should be opened only when Pays says so: opening takes its time, and

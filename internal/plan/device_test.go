@@ -122,7 +122,7 @@ func TestDevicePays(t *testing.T) {
 	} {
 		seen := cpu.Sample{Seconds: x.seconds}
 		seen.Read, seen.Passed, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
-		if got := d.Pays(seen, 0); got != x.want {
+		if got := d.Pays(seen, 0).Use; got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
@@ -130,31 +130,38 @@ func TestDevicePays(t *testing.T) {
 	long.Read, long.Passed, long.Rows, long.Groups = all/100, all/100, 1e6, 999_999
 	dear := d
 	dear.costs.Mixed = 1e-6
-	if before := dear.Pays(long, 0); !before {
+	if before := dear.Pays(long, 0).Use; !before {
 		t.Error("a device does not pay for 99 s to come")
 	}
-	if long.Long = true; dear.Pays(long, 0) {
+	if long.Long = true; dear.Pays(long, 0).Use {
 		t.Error("a device pays where all groups leave it to be merged, in 250 s")
 	}
 	few := cpu.Sample{Seconds: .001}
 	few.Read, few.Passed, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
-	if d.Pays(few, 0) {
+	if d.Pays(few, 0).Use {
 		t.Error("a device pays where the CPU takes .2 s")
+	}
+	// All groups have one row, of the rows that pass.
+	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Passed: all / 1000, Rows: all / 1000, Groups: all / 1000}
+	if choice := d.Pays(sparse, 0); choice.CPU > 8 {
+		t.Errorf("%+v for 1e8 groups of 1e9 rows at a pace of .4 s", choice)
 	}
 }
 
 // The pace of a worker counts for less while its table is small.
 func TestSlower(t *testing.T) {
 	f := question(1e6, 14e8)
-	now, same := defaultCosts.slower(f, 1, 1e4, 1e6), defaultCosts.slower(f, 1, 1e6, 1e6)
+	now, same := defaultCosts.slower(f, 1e4), defaultCosts.slower(f, 1e6)
 	if now < 4 || now > 10 || same != 1 {
 		t.Errorf("%v times as slow with 1e6 groups as with 1e4, and %v as with as many", now, same)
 	}
-	if filtered := defaultCosts.slower(f, .01, 1e4, 1e6); filtered > 1.5 || filtered < 1 {
-		t.Errorf("%v times where one row of a hundred passes", filtered)
+	few := question(1e4, 14e8)
+	if slower := defaultCosts.slower(few, 1e6); slower != 1 {
+		t.Errorf("%v times where fewer groups are expected than there are", slower)
 	}
-	if few := defaultCosts.slower(f, 1, 1e6, 1e4); few != 1 {
-		t.Errorf("%v times where fewer groups are expected than there are", few)
+	f.Passing = .01
+	if filtered := defaultCosts.slower(f, 1e4); filtered > 1.5 || filtered < 1 {
+		t.Errorf("%v times where one row of a hundred passes", filtered)
 	}
 }
 
