@@ -46,9 +46,9 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		c.Lazy = decision.Lazy()
 		c.Pays = func(seen cpu.Sample, memory int64) bool {
 			choice := decision.Pays(seen, memory)
-			r.opt.logger().Debug("device while reading", slog.Bool("pays", choice.Use), slog.String("reason", choice.Reason),
-				slog.Int64("read", seen.Read), slog.Int64("passed", seen.Passed), slog.Int64("rows", seen.Rows),
-				slog.Int64("groups", seen.Groups), slog.Float64("seconds", seen.Seconds))
+			if choice.Use && memory == 0 {
+				r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
+			}
 			return choice.Use
 		}
 	}

@@ -36,7 +36,8 @@ func (d Device) Without(why string) Device {
 // a worker has seen, as all others do about. memory is what each device has; 0: none is open yet.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
-// texts what footers do not, but gets slower as its tables grow.
+// texts what footers do not, but gets slower as its tables grow. The shorter it has been measured
+// the more must be gained by opening a device.
 func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
@@ -52,7 +53,13 @@ func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 		all.Rows, all.Bytes = d.Facts.Rows, d.Facts.Bytes
 		f.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
-	return d.costs.choose(f)
+	choice := d.costs.choose(f)
+	if !f.Opened && !f.Kept {
+		most := 1 - d.costs.Gain
+		most -= (most - d.costs.Clear) * (1 - min(seen.Seconds/d.costs.Trust, 1))
+		choice.Use = choice.Use && choice.Device < most*choice.CPU
+	}
+	return choice
 }
 
 // Lazy reports whether devices should be opened only when Pays says so: opening takes its time, and

@@ -148,6 +148,29 @@ func TestDevicePays(t *testing.T) {
 	}
 }
 
+// A pace that was measured for a moment opens a device only where that gains much.
+func TestDevicePaysTrust(t *testing.T) {
+	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
+	p.Facts.Rows, p.Facts.Bytes = 1e8, 1e8
+	d := p.decideDevice()
+	d.Facts.Encoded, d.Facts.Crossing = 1, 1e8
+	all := int64(1e8) / int64(d.Facts.Threads)
+	for _, x := range []struct {
+		parts   int64 // of all rows one of so many is read
+		seconds float64
+		want    bool
+	}{
+		{100, .007, false}, // .7 s to come, where a device takes .45
+		{10, .07, true},
+		{100, .02, true}, // 2 s
+	} {
+		seen := cpu.Sample{Seconds: x.seconds, Read: all / x.parts, Passed: all / x.parts, Rows: all / x.parts, Groups: 5}
+		if got := d.Pays(seen, 0); got.Use != x.want {
+			t.Errorf("%+v: %+v", x, got)
+		}
+	}
+}
+
 // The pace of a worker counts for less while its table is small.
 func TestSlower(t *testing.T) {
 	f := question(1e6, 14e8)
