@@ -8,10 +8,10 @@
 //   link    as chain_page.cuh has it, for windows that are not known to lie within a long literal
 //   walk    likewise; the last element has to end where the page does
 //   find    likewise: what the elements of windows come to tells where their output begins
-//   expand  a block for each fragment of the output, as if copies reached back to the beginning of
-//           their fragment at most. Those of Google's encoder and its ports do, since it takes so
-//           much at once and forgets what was before
-//   again   one block for each page where that turned out wrong, for which the page is one fragment
+//   expand  a block for each fragment of the output. Of a byte that is equal to one of a fragment
+//           before, it finds out to which. There are none of Google's encoder, which takes so much
+//           at once and forgets what was before; many of klauspost/compress
+//   join    these bytes, from fragment to fragment
 //
 // A block takes the elements of its fragment in batches, an element a thread:
 //
@@ -29,9 +29,10 @@
 //
 //   BEHIND   Output of the fragment before a piece is complete, and all threads of its block see
 //            it.
-//   APART    Blocks write nothing but their own fragment, and read no other.
+//   APART    Blocks that expand write nothing but their own fragment, and read no other. Those that
+//            join write the bytes that have a source, and read those that have none.
 //   INSIDE   Before an element is followed it is known to lie in the block as a whole (walk), its
-//            copy not to begin before the fragment, and all elements together to come to the page's
+//            copy not to begin before the page, and all elements together to come to the page's
 //            size (WITHIN of parquet.cuh).
 //
 // Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of
@@ -62,11 +63,9 @@ struct SnappyExpand {
   uint32_t length;   // and how many they are
   uint32_t window;   // the window that the fragment begins in,
   uint32_t before;   // and what is before it
-  uint32_t trouble;  // SnappyTrouble
+  uint32_t damaged;  // 1: a copy begins before the page, or has no offset
+  uint32_t first;    // see SnappyPiece
 };
-
-// SnappyTrouble is why a fragment cannot be expanded; greater ones win.
-enum SnappyTrouble : uint32_t { SNAPPY_FINE, SNAPPY_ACROSS, SNAPPY_DAMAGED };
 
 // SnappyCursor is how far a fragment is: the next element is the tag-th of its window, and its
 // output begins at `out`.
@@ -101,31 +100,41 @@ static __device__ __forceinline__ bool snappy_seek(SnappyExpand& shared, const S
   return sum == page.size;
 }
 
-// snappy_copy copies the part of the long literal in `shared` that is in the fragment.
-static __device__ __forceinline__ void snappy_copy(const SnappyExpand& shared, const SnappyPage& page,
-                                                   const SnappyFragment& fragment) {
+// snappy_literal is the part of the long literal in `shared` that is in the fragment; it may be
+// empty.
+static __device__ __forceinline__ SnappyFragment snappy_literal(const SnappyExpand& shared, const SnappyFragment& fragment) {
   const uint32_t start = shared.start, end = start + shared.length;
-  const uint32_t lo = start > fragment.begin ? start : fragment.begin, hi = end < fragment.end ? end : fragment.end;
-  if (lo < hi) block_copy(page.output + lo, page.elements + shared.place + (lo - start), hi - lo);
+  return {start > fragment.begin ? start : fragment.begin, end < fragment.end ? end : fragment.end};
 }
 
-// snappy_check tells what is wrong with an element whose output begins at `start`, as far as the
-// fragment needs it.
-static __device__ __forceinline__ SnappyTrouble snappy_check(const SnappyElement& element, uint32_t start,
-                                                             const SnappyFragment& fragment) {
-  const uint32_t lo = start > fragment.begin ? start : fragment.begin;
-  if (element.literal || start + element.length <= lo || start >= fragment.end) return SNAPPY_FINE;
-  if (element.offset == 0 || element.offset > start) return SNAPPY_DAMAGED;
-  return element.offset > lo - fragment.begin ? SNAPPY_ACROSS : SNAPPY_FINE;
+// snappy_copy copies that part.
+static __device__ __forceinline__ void snappy_copy(const SnappyExpand& shared, const SnappyPage& page,
+                                                   const SnappyFragment& fragment) {
+  const SnappyFragment part = snappy_literal(shared, fragment);
+  if (part.begin >= part.end) return;
+  block_copy(page.output + part.begin, page.elements + shared.place + (part.begin - shared.start), part.end - part.begin);
+}
+
+// snappy_own says that its bytes have no source, if the fragment has sources.
+static __device__ __forceinline__ void snappy_own(const SnappyExpand& shared, const SnappyPage& page,
+                                                  const SnappyFragment& fragment) {
+  if (shared.first == SNAPPY_OWN) return;
+  const SnappyFragment part = snappy_literal(shared, fragment);
+  for (uint32_t o = part.begin + threadIdx.x; o < part.end; o += blockDim.x) page.sources[o] = SNAPPY_OWN;
+}
+
+// snappy_damaged tells whether an element whose output begins at `start` is a copy of nothing.
+static __device__ __forceinline__ bool snappy_damaged(const SnappyElement& element, uint32_t start) {
+  return !element.literal && element.length != 0 && (element.offset == 0 || element.offset > start);
 }
 
 // snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch. The barriers: behind the
 // origins, and behind the output (BEHIND).
 static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const SnappyPage& page,
                                                      const SnappyElement& element, uint32_t tag, uint32_t start, uint32_t lo,
-                                                     uint32_t hi) {
+                                                     uint32_t hi, uint32_t fragment) {
   for (uint32_t begin = lo; begin < hi; begin += SNAPPY_PIECE) {
-    SnappyPiece piece{begin, hi - begin < SNAPPY_PIECE ? hi : begin + SNAPPY_PIECE, 0, shared.origins};
+    SnappyPiece piece{begin, hi - begin < SNAPPY_PIECE ? hi : begin + SNAPPY_PIECE, 0, shared.origins, fragment, &shared.first};
     piece.skew = reinterpret_cast<uintptr_t>(page.output + begin) % 4;
     snappy_mark(page, piece, snappy_span(element, tag, start, piece));
     __syncthreads();
@@ -134,10 +143,10 @@ static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const
   }
 }
 
-// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them.
-// The barriers: those of the sum; one behind trouble and the long literal; those of the pieces; and
-// one behind the literal and the reset of `cut`.
-static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& shared, const SnappyPage& page,
+// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them;
+// false: the page is damaged. The barriers: those of the sum; one behind `damaged` and the long
+// literal; those of the pieces; and one behind the literal and the reset of `cut`.
+static __device__ __forceinline__ bool snappy_batch(SnappyExpand& shared, const SnappyPage& page,
                                                              const SnappyFragment& fragment, SnappyCursor& cursor) {
   const uint32_t here = page.windows[cursor.window].count - cursor.tag;
   uint32_t behind = cursor.window + 1, there = 0;
@@ -156,16 +165,14 @@ static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& share
   uint32_t total;
   const uint32_t start = cursor.out + block_sum_before(element.length, shared.sums, total);
   const uint32_t cut = shared.cut;
-  const SnappyTrouble trouble = snappy_check(element, start, fragment);
-  if (trouble != SNAPPY_FINE) atomicMax(&shared.trouble, trouble);
+  if (snappy_damaged(element, start)) st_relaxed(&shared.damaged, 1);
   if (i == cut) {
     shared.place = tag + element.header;
     shared.start = start;
     shared.length = element.length;
   }
   __syncthreads();
-  const SnappyTrouble all = static_cast<SnappyTrouble>(shared.trouble);
-  if (all != SNAPPY_FINE) return all;
+  if (shared.damaged != 0) return false;
 
   uint32_t end = cursor.out + total, next = end;
   if (cut < count) {
@@ -175,23 +182,24 @@ static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& share
     snappy_copy(shared, page, fragment);
   }
   const uint32_t lo = cursor.out > fragment.begin ? cursor.out : fragment.begin;
-  snappy_pieces(shared, page, element, tag, start, lo, end < fragment.end ? end : fragment.end);
+  snappy_pieces(shared, page, element, tag, start, lo, end < fragment.end ? end : fragment.end, fragment.begin);
+  if (cut < SNAPPY_THREADS) snappy_own(shared, page, fragment);
   if (i == 0) shared.cut = SNAPPY_THREADS;
   __syncthreads();
   cursor = count < here ? SnappyCursor{cursor.window, cursor.tag + count, next} : SnappyCursor{behind, count - here, next};
-  return SNAPPY_FINE;
+  return true;
 }
 
-// snappy_fragment expands a fragment that is not empty.
-static __device__ __forceinline__ SnappyTrouble snappy_fragment(SnappyExpand& shared, const SnappyPage& page,
-                                                                const SnappyFragment& fragment) {
+// snappy_fragment expands a fragment that is not empty; false: the page is damaged.
+static __device__ __forceinline__ bool snappy_fragment(SnappyExpand& shared, const SnappyPage& page,
+                                                       const SnappyFragment& fragment) {
   SnappyCursor cursor;
-  if (!snappy_seek(shared, page, fragment.begin, cursor)) return SNAPPY_DAMAGED;
+  if (threadIdx.x == 0) shared.first = SNAPPY_OWN;
+  if (!snappy_seek(shared, page, fragment.begin, cursor)) return false;
   while (cursor.out < fragment.end) {
-    const SnappyTrouble trouble = snappy_batch(shared, page, fragment, cursor);
-    if (trouble != SNAPPY_FINE) return trouble;
+    if (!snappy_batch(shared, page, fragment, cursor)) return false;
   }
-  return SNAPPY_FINE;
+  return true;
 }
 
 // SnappyShare is the page that a block works for, and which of its windows or fragments are the
@@ -230,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(CHAIN_THREADS)
   if (share.part == 0) {
     const ParquetPage& page = pages[blockIdx.x % n];
     block_copy(work + page.expanded, parcel + page.at, page.size - share.page.size);
-    if (threadIdx.x == 0) *share.page.again = 0;
+    if (threadIdx.x == 0) *share.page.across = 0;
   }
   if (share.page.n == 0) return;
   if (warp_id() == 0) {
@@ -263,45 +271,55 @@ extern "C" __global__ void __launch_bounds__(CHAIN_THREADS)
   for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) chain_page_find(shared, share.page, w, SnappyElements{});
 }
 
-// snappy_begin sets up the shared memory of a block that expands, and tells whether there is
-// something to do.
-static __device__ __forceinline__ bool snappy_begin(SnappyExpand& shared, const uint64_t* stop) {
-  if (threadIdx.x == 0) {
-    shared.cut = SNAPPY_THREADS;
-    shared.trouble = SNAPPY_FINE;
-  }
-  return !parquet_stopped(stop, &shared.window);
-}
-
-// Threads a block: SNAPPY_THREADS. A block that meets a copy from before its fragment leaves the
-// page to the next kernel.
+// Threads a block: SNAPPY_THREADS. The barrier is behind what a fragment has left in shared memory.
 extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
     parquet_snappy_expand(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyExpand shared;
   SnappyShare share;
-  if (!snappy_begin(shared, stop) || !snappy_share(parcel, work, pages, n, stop, share)) return;
-  const uint32_t size = share.page.size;
-  for (uint64_t begin = uint64_t(share.part) * SNAPPY_FRAGMENT; begin < size; begin += uint64_t(share.parts) * SNAPPY_FRAGMENT) {
-    const uint32_t from = static_cast<uint32_t>(begin), end = size - from < SNAPPY_FRAGMENT ? size : from + SNAPPY_FRAGMENT;
-    const SnappyTrouble trouble = snappy_fragment(shared, share.page, {from, end});
-    if (trouble == SNAPPY_FINE) continue;
-    if (threadIdx.x != 0) return;
-    if (trouble == SNAPPY_ACROSS) {
-      st_relaxed(share.page.again, 1);
-    } else {
-      parquet_stop(stop, PARQUET_STOP_DAMAGED);
+  if (threadIdx.x == 0) {
+    shared.cut = SNAPPY_THREADS;
+    shared.damaged = 0;
+  }
+  if (parquet_stopped(stop, &shared.window) || !snappy_share(parcel, work, pages, n, stop, share)) return;
+  const SnappyPage& page = share.page;
+  for (uint32_t f = share.part; f < page.fragments(); f += share.parts) {
+    const uint32_t begin = f * SNAPPY_FRAGMENT, end = page.size - begin < SNAPPY_FRAGMENT ? page.size : begin + SNAPPY_FRAGMENT;
+    if (!snappy_fragment(shared, page, {begin, end})) {
+      if (threadIdx.x == 0) parquet_stop(stop, PARQUET_STOP_DAMAGED);
+      return;
     }
-    return;
+    if (threadIdx.x == 0 && page.fragments() > 1) {
+      const uint32_t first = shared.first;
+      page.firsts[f] = first < end ? first : end;
+      if (first < end) st_relaxed(page.across, 1);
+    }
+    __syncthreads();
   }
 }
 
-// Threads a block: SNAPPY_THREADS; blocks: n.
+// snappy_origin goes from byte `from`, which is a source, to one that has none (SOURCE-BACK).
+static __device__ __forceinline__ uint32_t snappy_origin(const SnappyPage& page, uint32_t from) {
+  while (from >= page.firsts[from / SNAPPY_FRAGMENT]) {
+    const uint32_t source = page.sources[from];
+    if (source == SNAPPY_OWN) break;
+    from = source;
+  }
+  return from;
+}
+
+// Threads a block: SNAPPY_THREADS. No barriers but that of the stop word.
 extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
-    parquet_snappy_again(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
-  __shared__ SnappyExpand shared;
+    parquet_snappy_join(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
+  __shared__ uint32_t stopped;
   SnappyShare share;
-  if (!snappy_begin(shared, stop) || !snappy_share(parcel, work, pages, n, stop, share)) return;
-  if (share.page.size == 0 || *share.page.again == 0) return;
-  const SnappyTrouble trouble = snappy_fragment(shared, share.page, {0, share.page.size});
-  if (trouble != SNAPPY_FINE && threadIdx.x == 0) parquet_stop(stop, PARQUET_STOP_DAMAGED);
+  if (parquet_stopped(stop, &stopped) || !snappy_share(parcel, work, pages, n, stop, share)) return;
+  const SnappyPage& page = share.page;
+  if (*page.across == 0) return;
+  for (uint32_t f = share.part; f < page.fragments(); f += share.parts) {
+    const uint32_t begin = f * SNAPPY_FRAGMENT, end = page.size - begin < SNAPPY_FRAGMENT ? page.size : begin + SNAPPY_FRAGMENT;
+    for (uint32_t o = page.firsts[f] + threadIdx.x; o < end; o += blockDim.x) {
+      const uint32_t source = page.sources[o];
+      if (source != SNAPPY_OWN) page.output[o] = page.output[snappy_origin(page, source)];
+    }
+  }
 }

@@ -15,7 +15,7 @@ var parquetSnappyPTX []byte
 //go:embed ptx/parquet_snappy.code
 var parquetSnappyCode []byte
 
-var parquetSnappySource = Source{PTX: parquetSnappyPTX, Code: parquetSnappyCode, Kernels: []string{"parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_again"}}
+var parquetSnappySource = Source{PTX: parquetSnappyPTX, Code: parquetSnappyCode, Kernels: []string{"parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_join"}}
 
 // ParquetSnappy is the kernels of parquet_snappy.cu in a context.
 type ParquetSnappy struct {
@@ -100,14 +100,14 @@ type parquetSnappyExpandArgs struct {
 	stop   cuda.Ptr
 }
 
-// Again launches parquet_snappy_again.
-func (k *ParquetSnappy) Again(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
-	args := parquetSnappyAgainArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
+// Join launches parquet_snappy_join.
+func (k *ParquetSnappy) Join(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
+	args := parquetSnappyJoinArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
 	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 40)
 }
 
-// parquetSnappyAgainArgs lies in memory as parquet_snappy_again's parameters.
-type parquetSnappyAgainArgs struct {
+// parquetSnappyJoinArgs lies in memory as parquet_snappy_join's parameters.
+type parquetSnappyJoinArgs struct {
 	parcel cuda.Ptr
 	work   cuda.Ptr
 	pages  cuda.Ptr

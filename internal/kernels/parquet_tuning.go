@@ -38,8 +38,7 @@ func parquetLinkGrid(pages, largest int) cuda.Grid {
 // parquetExpandGrid is the grid of parquet_snappy_expand for pages > 0: a block
 // for each fragment.
 func parquetExpandGrid(pages, largest int) cuda.Grid {
-	const fragment = 64 << 10
-	return parquetShareGrid(pages, (largest+fragment-1)/fragment, parquetSnappyThreads)
+	return parquetShareGrid(pages, (largest+snappyFragment-1)/snappyFragment, parquetSnappyThreads)
 }
 
 // parquetShareGrid has so many blocks a page, within reason.

@@ -1,24 +1,35 @@
 // The output of elements: phases 2 to 4 of a batch (parquet_snappy.cu).
 //
-// An origin of 16 bits a byte says what a byte of a piece is: known, being of a literal or before
-// the piece; or equal to an earlier byte of the piece. Following them (pointer jumping over bytes)
-// makes all of them known.
+// An origin of 16 bits a byte says what a byte of a piece is: known, being of a literal or of the
+// fragment before the piece; far, being equal to a byte of a fragment before, which its source
+// names; or equal to an earlier byte of the piece. Following them (pointer jumping over bytes) makes
+// all of them known or far.
 //
-// Invariant EARLIER: an origin that is not known names a byte before its own. So following ends, in
-// any order and without waiting.
+// Far bytes are made known when all fragments are expanded (parquet_snappy_join). A fragment keeps
+// sources from the first piece on that has a far byte (SnappyFar).
+//
+// Invariants:
+//
+//   EARLIER      An origin that is neither known nor far names a byte before its own. So following
+//                ends, in any order and without waiting.
+//   SOURCE-BACK  A source is of a fragment before that of its byte. So going from source to source
+//                ends.
 #pragma once
 
 #include "block_copy.cuh"
 #include "snappy_page.cuh"
 
 constexpr uint32_t SNAPPY_THREADS = 1024;
-constexpr uint32_t SNAPPY_PIECE = 16 << 10;
+constexpr uint32_t SNAPPY_PIECE = (16 << 10) - 16;
 constexpr uint32_t SNAPPY_SHORT = 16;  // bytes that one thread writes the origins of; of more a warp does
 
-// An origin: SNAPPY_KNOWN + the byte, or the place of another origin, which is less than
-// SNAPPY_KNOWN.
+// An origin: SNAPPY_KNOWN + the byte; SNAPPY_AWAY + the place of a byte of the piece with the same
+// source, which was the first to have it; or the place of another origin. Places are less than
+// SNAPPY_AWAY.
 using SnappyOrigin = uint16_t;
 constexpr uint32_t SNAPPY_KNOWN = 0x8000;
+constexpr uint32_t SNAPPY_AWAY = 0x4000;
+static_assert(SNAPPY_PIECE + 4 <= SNAPPY_AWAY, "places of a piece");
 
 // SnappyTwo is the origins of two bytes, SnappyQuad those of four, SnappyWord these bytes.
 typedef uint32_t __attribute__((may_alias)) SnappyTwo;
@@ -31,11 +42,18 @@ typedef uint32_t __attribute__((may_alias)) SnappyWord;
 struct SnappyPiece {
   uint32_t begin, end, skew;
   SnappyOrigin* origins;  // SNAPPY_PIECE + 4, shared memory, aligned to 8
+  uint32_t fragment;      // the first byte of its fragment
+  uint32_t* first;        // the first byte of the fragment that has a source, in shared memory; SNAPPY_OWN: none has
 
   __device__ __forceinline__ uint32_t place(uint32_t o) const { return o - begin + skew; }
 
   // The origins at an even place and the next.
   __device__ __forceinline__ SnappyTwo* pair(uint32_t place) const { return reinterpret_cast<SnappyTwo*>(origins) + place / 2; }
+
+  // away is whether bytes before the piece, from `lo` to `hi`, may be of a fragment before, or equal
+  // to one that is. What other threads make of `first` meanwhile, the begin of the piece, does not
+  // matter here.
+  __device__ __forceinline__ bool away(uint32_t lo, uint32_t hi) const { return lo < fragment || hi > ld_relaxed(first); }
 };
 
 // SnappySpan is the part of an element in a piece, the output bytes lo to hi. Those before mid are
@@ -111,12 +129,36 @@ static __device__ __forceinline__ void snappy_mark_short(const SnappyPage& page,
   }
 }
 
+// snappy_away is whether some bytes in memory of a span may be far.
+static __device__ __forceinline__ bool snappy_away(const SnappyPiece& piece, const SnappySpan& span) {
+  return span.offset != 0 && span.lo < span.mid && piece.away(span.lo + span.delta, span.mid + span.delta);
+}
+
+// snappy_mark_away writes the origin of byte o, which is equal to byte `from` before the piece.
+static __device__ __forceinline__ void snappy_mark_away(const SnappyPage& page, const SnappyPiece& piece, uint32_t o,
+                                                        uint32_t from) {
+  const uint32_t place = piece.place(o);
+  const uint32_t source = from < piece.fragment ? from : from >= ld_relaxed(piece.first) ? page.sources[from] : SNAPPY_OWN;
+  if (source == SNAPPY_OWN) {
+    piece.origins[place] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | page.output[from]);
+    return;
+  }
+  piece.origins[place] = static_cast<SnappyOrigin>(SNAPPY_AWAY | place);
+  page.sources[o] = source;
+  atomicMin(piece.first, piece.begin);
+}
+
 // snappy_mark_long writes the origins of any span; all lanes of a full warp call.
 static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, const SnappyPiece& piece,
                                                         const SnappySpan& span) {
   const uint8_t* source = snappy_source(page, span);
+  const bool away = snappy_away(piece, span);
   for (uint32_t o = span.lo + lane_id(); o < span.mid; o += warpSize) {
-    piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | source[o + span.delta]);
+    if (away) {
+      snappy_mark_away(page, piece, o, o + span.delta);
+    } else {
+      piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | source[o + span.delta]);
+    }
   }
   for (uint32_t o = span.mid + lane_id(); o < span.hi; o += warpSize) {
     piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(piece.place(o) - span.offset);
@@ -126,7 +168,7 @@ static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, 
 // snappy_mark writes the origins of a span a thread, which may be empty; all lanes of a full warp
 // call.
 static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const SnappyPiece& piece, const SnappySpan& own) {
-  const bool some = own.lo < own.hi, brief = some && own.hi - own.lo <= SNAPPY_SHORT;
+  const bool some = own.lo < own.hi, brief = some && own.hi - own.lo <= SNAPPY_SHORT && !snappy_away(piece, own);
   if (brief) snappy_mark_short(page, piece, own);
   for (uint32_t rest = __ballot_sync(FULL_MASK, some && !brief); rest != 0; rest &= rest - 1) {
     const uint32_t lane = __ffs(rest) - 1;
@@ -140,39 +182,47 @@ static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const
   }
 }
 
-// snappy_follow returns the bytes of a quad. Each step replaces the origins that are not known by
-// those that they name; others do the same, so that the way doubles with each step. Origins that
-// others are about to replace are read as they come: whichever it is, it is the same byte in the
+// snappy_follow returns the origins of a quad, each known or far. Each step replaces the others by
+// those that they name; other threads do the same, so that the way doubles with each step. Origins
+// that they are about to replace are read as they come: whichever it is, it is the same byte in the
 // end (EARLIER). Only this thread writes the quad.
-static __device__ __forceinline__ uint32_t snappy_follow(const SnappyPiece& piece, uint32_t quad) {
+static __device__ __forceinline__ uint64_t snappy_follow(const SnappyPiece& piece, uint32_t quad) {
   constexpr uint64_t known = SNAPPY_KNOWN * uint64_t(0x0001000100010001);
   SnappyQuad* own = reinterpret_cast<SnappyQuad*>(piece.origins) + quad;
   uint64_t packed = *own;
-  while ((packed & known) != known) {
+  while (((packed | packed << 1) & known) != known) {  // SNAPPY_AWAY is the bit beside SNAPPY_KNOWN
     uint64_t next = 0;
 #pragma unroll
     for (uint32_t k = 0; k < 4; k++) {
       uint32_t origin = packed >> (16 * k) & 0xffff;
-      if (origin < SNAPPY_KNOWN) origin = static_cast<volatile SnappyOrigin*>(piece.origins)[origin];
+      if (origin < SNAPPY_AWAY) origin = static_cast<volatile SnappyOrigin*>(piece.origins)[origin];
       next |= static_cast<uint64_t>(origin) << (16 * k);
     }
     *own = packed = next;
   }
-  return (packed & 0xff) | (packed >> 8 & 0xff00) | (packed >> 16 & 0xff0000) | (packed >> 24 & 0xff000000);
+  return packed;
 }
 
-// snappy_write makes the bytes of a piece known and writes them; all threads of the block call. The
-// first and the last quad may be of the piece only in part: what is in their other origins is
-// nothing, and is made known first.
+// snappy_write writes the bytes of a piece, those that are far with their sources; all threads of
+// the block call. The first and the last quad may be of the piece only in part: what is in their
+// other origins is nothing, and is made known first.
 static __device__ __forceinline__ void snappy_write(const SnappyPage& page, const SnappyPiece& piece) {
   const uint32_t end = piece.place(piece.end);
+  const bool sources = *piece.first <= piece.begin;
   uint8_t* bytes = page.output + piece.begin - piece.skew;
   for (uint32_t i = threadIdx.x * 4; i < end; i += 4 * blockDim.x) {
     const bool whole = i >= piece.skew && i + 4 <= end;
     for (uint32_t k = i; !whole && k < i + 4; k++) {
       if (k < piece.skew || k >= end) piece.origins[k] = SNAPPY_KNOWN;
     }
-    const uint32_t word = snappy_follow(piece, i / 4);
+    const uint64_t packed = snappy_follow(piece, i / 4);
+    for (uint32_t k = i; sources && k < i + 4; k++) {
+      const uint32_t origin = packed >> (16 * (k - i)) & 0xffff, place = origin - SNAPPY_AWAY;
+      if (k < piece.skew || k >= end || place == k) continue;  // the first that had its source has it
+      page.sources[piece.begin + k - piece.skew] =
+          origin >= SNAPPY_KNOWN ? SNAPPY_OWN : page.sources[piece.begin + place - piece.skew];
+    }
+    const uint32_t word = (packed & 0xff) | (packed >> 8 & 0xff00) | (packed >> 16 & 0xff0000) | (packed >> 24 & 0xff000000);
     if (whole) {
       *reinterpret_cast<SnappyWord*>(bytes + i) = word;
       continue;

@@ -31,9 +31,9 @@ type snappyPage struct {
 	levels uint32 // ParquetPage.Levels
 	plain  bool   // not compressed
 
-	room  []byte // of size bytes
-	again bool   // it was expanded as one fragment
-	stop  uint64
+	room   []byte // of size bytes
+	across bool   // copies reach across fragments
+	stop   uint64
 }
 
 // blockPage is a page that is a Snappy block. Its size is the one that the
@@ -104,7 +104,7 @@ func (r *snappyRig) expand(pages []*snappyPage, each int) []uint64 {
 		if !page.plain {
 			copy(after[from:], bytes.Repeat([]byte{snappyFill}, page.size))
 			scratch := (from + page.size + kernels.ParquetPadding + 15) &^ 15
-			page.again = after[scratch] == 1
+			page.across = after[scratch] == 1
 			end := from + kernels.ParquetSnappyRoom(page.size, len(page.bytes))
 			copy(after[scratch:end], bytes.Repeat([]byte{snappyFill}, end-scratch))
 		}

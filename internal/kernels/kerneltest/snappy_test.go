@@ -46,8 +46,7 @@ func (r *snappyRig) columns() [][]byte {
 	return [][]byte{{}, {7}, random, random[:100], make([]byte, 3*rows), codes, doubles, integers}
 }
 
-// A page whose copies stay within 64 KiB is expanded by many blocks; one whose copies do not, by
-// one block, after all.
+// Whether copies of a page stay within 64 KiB, or not, is found out.
 func TestSnappyFragments(t *testing.T) {
 	r := newSnappyRig(t)
 	var codes []byte
@@ -59,8 +58,8 @@ func TestSnappyFragments(t *testing.T) {
 	far := new(snappyBlock).literalOf(len(random), r.draws).copy(3, 8, snappyFragment).copy(3, 50, len(random))
 	across := new(snappyBlock).literalOf(snappyFragment-8, r.draws).copy(2, 16, 8) // begins in one, ends in the other
 	cases := []struct {
-		block []byte
-		again bool
+		block  []byte
+		across bool
 	}{
 		{cutBlock(codes), false},
 		{cutBlock(zeros), false},
@@ -81,8 +80,52 @@ func TestSnappyFragments(t *testing.T) {
 	}
 	likeCPU(t, pages)
 	for i, page := range pages {
-		if page.again != cases[i].again {
-			t.Errorf("page %d, %s: expanded again: %t", i, brief(page.bytes), page.again)
+		if page.across != cases[i].across {
+			t.Errorf("page %d, %s: copies across fragments: %t", i, brief(page.bytes), page.across)
+		}
+	}
+}
+
+// Copies reach back to bytes that are copies from further back, of literals of any length, over many
+// fragments.
+func TestSnappyJoin(t *testing.T) {
+	r := newSnappyRig(t)
+	chain := new(snappyBlock).literalOf(snappyFragment, r.draws)
+	for chain.size < 12*snappyFragment {
+		chain.copy(3, 1+r.draws.IntN(64), snappyFragment+r.draws.IntN(2)*(r.draws.IntN(100)-50))
+	}
+	back := new(snappyBlock).literalOf(100, r.draws)
+	for back.size < 5*snappyFragment {
+		back.copy(3, 1+r.draws.IntN(64), back.size-r.draws.IntN(50))
+	}
+	blocks := []*snappyBlock{chain, back}
+	for _, share := range []int{2, 20, 200} { // one element of so many is a literal, at times a long one
+		mixed := new(snappyBlock).literalOf(1000, r.draws)
+		for mixed.size < 5*snappyFragment+r.draws.IntN(1000) {
+			switch n := r.draws.IntN(share); {
+			case n == 0 && r.draws.IntN(3) == 0:
+				mixed.literalOf(900+r.draws.IntN(3000), r.draws)
+			case n == 0:
+				mixed.literalOf(1+r.draws.IntN(60), r.draws)
+			case n%2 == 0:
+				mixed.copy(3, 1+r.draws.IntN(64), 1+r.draws.IntN(min(mixed.size, 100)))
+			default:
+				mixed.copy(3, 1+r.draws.IntN(64), 1+r.draws.IntN(mixed.size))
+			}
+		}
+		blocks = append(blocks, mixed)
+	}
+	var pages []*snappyPage
+	for _, b := range blocks {
+		pages = append(pages, blockPage(b.bytes()))
+	}
+	if stop := r.together(pages); stop != 0 {
+		t.Errorf("stop word %d", stop)
+	}
+	likeCPU(t, pages)
+	for i, page := range pages {
+		if !page.across {
+			t.Errorf("page %d: no copies across fragments", i)
 		}
 	}
 }
