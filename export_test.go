@@ -71,6 +71,14 @@ func DevicePays() Change {
 	}
 }
 
+// DeviceReconsidered is DevicePays where the CPU begins, and workers find it slow.
+func DeviceReconsidered() Change {
+	return func(t *exec.Tuning) {
+		DevicePays()(t)
+		t.Plan.Costs.Start, t.Plan.Costs.Clear, t.Plan.Costs.Trust = 1e-9, .5, 1e-9
+	}
+}
+
 // FlipBit has the first row that a run gives to a device flipped in one bit of a word.
 func FlipBit(word int) Change {
 	return func(t *exec.Tuning) {

@@ -81,11 +81,29 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 // ask tells the accelerator, every so many rows, what a worker has seen that has no table to judge:
 // devices may be opened only when that says that they pay.
 func (w *Worker) ask() {
+	if w.asks() {
+		w.run.accelerator.Pays(w.seen(w.selected, int64(w.sketch.Estimate())))
+	}
+}
+
+// asks reports, every so many rows, whether it is time to ask.
+func (w *Worker) asks() bool {
 	if w.read < w.nextAsk {
-		return
+		return false
 	}
 	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
-	w.run.accelerator.Pays(w.seen(w.selected, int64(w.sketch.Estimate())))
+	return true
+}
+
+// reconsiders reports whether the run should end for one with an accelerator.
+func (w *Worker) reconsiders() bool {
+	switch {
+	case !w.asks() || w.selected == 0:
+		return false
+	case w.phase == phaseTable && !w.table.inCache():
+		return w.run.reconsider(w.seen(w.rows, int64(w.table.n)))
+	}
+	return w.run.reconsider(w.seen(w.selected, int64(w.sketch.Estimate())))
 }
 
 // seen is what a worker tells the accelerator, of so many rows that made so many groups.

@@ -12,8 +12,9 @@ import (
 // It is used for one reading of an input. Group reads it; mergers merge the groups.
 type Run struct {
 	cfg         *Config
-	accelerator Accelerator // nil: there is none, or it turned out that it takes nothing
-	inner       []*inner    // of each of Config.Distinct
+	accelerator Accelerator       // nil: there is none, or it turned out that it takes nothing
+	reconsider  func(Sample) bool // nil: nobody asks
+	inner       []*inner          // of each of Config.Distinct
 
 	// rows is how many rows all workers are to see; -1: not known. It is Config.Rows until groups
 	// of inner runs come in place of the input's rows.
@@ -60,6 +61,10 @@ func NewRun(cfg Config) *Run {
 // Accelerate has an accelerator take part, from before workers begin. Rows of this query can be
 // combined word by word.
 func (r *Run) Accelerate(a Accelerator) { r.accelerator = a }
+
+// Reconsider has workers ask, every so many rows, by what they have seen, whether the run should end
+// with ErrReconsider, from before they begin. It has no accelerator.
+func (r *Run) Reconsider(ends func(Sample) bool) { r.reconsider = ends }
 
 // Expected is about how many groups there will be; 0: not known yet.
 func (r *Run) Expected() int64 { return r.expected.Load() }

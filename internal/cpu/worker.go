@@ -62,7 +62,7 @@ type Worker struct {
 	filtered       bool  // the query has a filter
 	sampled        bool  // it is known how many rows pass it: sample
 	read, selected int64 // rows of the input that came, and those of them that passed the filter
-	pace           pace  // where there is an accelerator
+	pace           pace  // where there is an accelerator, or may be
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
@@ -216,8 +216,11 @@ func (w *Worker) Add(b *column.Batch) error {
 
 func (w *Worker) add(b *column.Batch) error {
 	w.read += b.Stands()
-	if w.run.accelerator != nil {
+	if w.run.accelerator != nil || w.run.reconsider != nil {
 		w.pace.begin(w.read)
+	}
+	if w.run.reconsider != nil && w.reconsiders() {
+		return ErrReconsider
 	}
 	b, err := w.filter(b)
 	if err != nil || b.Rows == 0 {

@@ -69,6 +69,15 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	return nil
 }
 
+// reconsider reports, by what a worker has seen, whether another run with devices would be faster.
+func (r *run) reconsider(seen cpu.Sample) bool {
+	choice := r.plan.Device.Anew(seen)
+	if choice.Use {
+		r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
+	}
+	return choice.Use
+}
+
 // deviceLayout is the rows of a device, which have such keys and states.
 func (r *run) deviceLayout(keys *key.Layout, states *agg.Layout) ega.Layout {
 	layout := ega.Layout{Hash: true, KeyWords: keys.Words}

@@ -130,6 +130,9 @@ func (r *run) aggregate(ctx context.Context) error {
 	if err := r.openDevices(ctx, first); err != nil {
 		return err
 	}
+	if r.plan.Device.Reconsiders {
+		first.run.Reconsider(r.reconsider)
+	}
 	err := r.group(ctx, first)
 	first.logDevices(r.opt.logger())
 	switch {

@@ -17,6 +17,11 @@ type Device struct {
 	Decoding gpu.Decoding // how devices make the rows themselves
 	RowsBy   string       // why workers make all rows; "": they need not
 
+	// Reconsiders: the CPU begins, with its own rows, which are up to three times as narrow as those
+	// that devices combine, until Anew says that a device should
+	Reconsiders bool
+	told        bool // workers have seen that a device pays
+
 	// Select is which groups leave a device that has all of them; nil: all do. Wanted says the same
 	// for people, or why all do; "": all are wanted.
 	Select *gpu.Selection
@@ -55,19 +60,34 @@ func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 	}
 	choice := d.costs.choose(f)
 	if !f.Opened && !f.Kept {
-		most := 1 - d.costs.Gain
-		most -= (most - d.costs.Clear) * (1 - min(seen.Seconds/d.costs.Trust, 1))
-		choice.Use = choice.Use && choice.Device < most*choice.CPU
+		choice.Use = choice.Use && choice.Device < d.trusted(seen)*choice.CPU
 	}
 	return choice
 }
 
-// Lazy reports whether devices should be opened only when Pays says so: opening takes its time, and
-// it is not known how many rows pass the filter, or how many groups they make, or the CPU may be as
-// fast, as with keys that come in order.
+// Anew is Pays for a run that would begin anew, with devices from its beginning.
+func (d Device) Anew(seen cpu.Sample) Choice {
+	choice := d.Pays(seen, 0)
+	f := d.Facts
+	f.Groups = min(f.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups))
+	f.Passing = float64(max(seen.Passed, 1)) / float64(max(seen.Read, 1))
+	choice.Device = max(choice.Device, d.costs.device(f))
+	choice.Use = choice.Device < d.trusted(seen)*choice.CPU
+	return choice
+}
+
+// trusted is up to which part of the time that is predicted of the CPU a device is opened.
+func (d Device) trusted(seen cpu.Sample) float64 {
+	most := 1 - d.costs.Gain
+	return most - (most-d.costs.Clear)*(1-min(seen.Seconds/d.costs.Trust, 1))
+}
+
+// Lazy reports whether devices should be opened only when workers have told their pace: opening
+// takes its time, and it is not known how many rows pass the filter, or how many groups they make,
+// or the CPU may be as fast, as with keys that come in order.
 func (d Device) Lazy() bool {
 	f := &d.Facts
-	return d.costs.start(*f) > 0 && !f.Kept &&
+	return d.Use && !d.told && !f.Spec.Required() && d.costs.start(*f) > 0 && !f.Kept &&
 		(f.Filtered || f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
@@ -80,7 +100,7 @@ func (p *planner) decideDevice() Device {
 		p.Layout.Constant()
 	}
 	states := p.DeviceStates()
-	d := Device{costs: p.Options.Tuning.Costs}
+	d := Device{costs: p.Options.Tuning.Costs, told: p.Learnt.Device}
 	f := &d.Facts
 	*f = DeviceFacts{
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,

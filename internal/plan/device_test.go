@@ -208,7 +208,7 @@ func TestDeviceLazy(t *testing.T) {
 		p := planning(t, orders, q, Options{DevicePresent: true, DeviceKept: x.kept, Threads: 4})
 		p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
 		d := p.decideDevice()
-		d.Choice.CPU = x.times * d.Choice.Device
+		d.Use, d.Choice.CPU = true, x.times*d.Choice.Device
 		if got := d.Lazy(); got != x.want {
 			t.Errorf("%+v: %t; %+v", x, got, d.Facts)
 		}

@@ -21,6 +21,8 @@ type Learnt struct {
 	Special bool               // there are NaN or infinities
 	Widened int                // how often that was learnt
 
+	Device bool // workers have seen that a device pays
+
 	Text  int64 // bytes of the longest text
 	Read  int64 // what reading takes beside usual pages
 	Alone bool  // no plan has room for such texts; one thread may get by
@@ -34,6 +36,9 @@ func (l *Learnt) Add(err error) (more bool) {
 	}
 	if errors.Is(err, cpu.ErrRange) && !l.Ranges {
 		l.Ranges, more = true, true
+	}
+	if errors.Is(err, cpu.ErrReconsider) && !l.Device {
+		l.Device, more = true, true
 	}
 	var outside *agg.WindowError
 	if errors.As(err, &outside) {

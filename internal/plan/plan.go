@@ -144,6 +144,10 @@ func Make(in Inputs) (*Plan, error) {
 	p.placeKeys()
 	p.planWindows()
 	p.Device = p.decideDevice()
+	if p.Device.Lazy() && !p.Device.Facts.Regroup {
+		p.Device.Use, p.Device.Reconsiders = false, true
+		p.Device.Reason += "; the CPU begins, and a GPU takes over if workers find it so"
+	}
 	if !p.Device.Use {
 		if err := p.forCPU(); err != nil {
 			return nil, err
