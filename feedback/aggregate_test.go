@@ -8,6 +8,7 @@ import (
 
 // The estimate must find the number of groups that a uniform sample came from.
 func TestEstimateGroups(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 10, 1000, 50_000} {
 		for _, n := range []int64{int64(d) / 2, int64(d), 4 * int64(d)} {
@@ -32,6 +33,7 @@ func TestEstimateGroups(t *testing.T) {
 // Groups that differ in size are found to be many more than those met, and groups of one size to be
 // as many as they are.
 func TestSeenExpected(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows, total = 10_000, 400_000
 	for _, x := range []struct {
@@ -67,6 +69,7 @@ func TestSeenExpected(t *testing.T) {
 }
 
 func TestDecideTable(t *testing.T) {
+	t.Parallel()
 	c := DefaultTableConfig
 	for _, x := range []struct {
 		why                 string
@@ -90,6 +93,7 @@ func TestDecideTable(t *testing.T) {
 
 // Where groups come and go, those that the last rows have made tell how many there will be at most.
 func TestLately(t *testing.T) {
+	t.Parallel()
 	c := DefaultTableConfig
 	c.MinReduction = 2.5
 	// Referer of hits
@@ -111,6 +115,7 @@ func TestLately(t *testing.T) {
 // That more groups are expected than when half of the rows were seen means nothing where few groups
 // have come twice.
 func TestGrowthByChance(t *testing.T) {
+	t.Parallel()
 	c := DefaultTableConfig
 	// l_partkey, of 333,333
 	seen := Observation{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000}
@@ -120,6 +125,7 @@ func TestGrowthByChance(t *testing.T) {
 }
 
 func TestDecideGrow(t *testing.T) {
+	t.Parallel()
 	c := TableConfig{MinReduction: 1.5}
 	for _, x := range []struct {
 		rows   int64
@@ -136,6 +142,7 @@ func TestDecideGrow(t *testing.T) {
 }
 
 func TestDecideFlush(t *testing.T) {
+	t.Parallel()
 	c := DefaultTableConfig
 	for _, x := range []struct {
 		why          string

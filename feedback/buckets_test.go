@@ -3,6 +3,7 @@ package feedback
 import "testing"
 
 func TestBucketGain(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		rows, groups uint64
 		want         float64

@@ -4,6 +4,7 @@ import "testing"
 
 // The gain grows with the rows to come as far as rows find their groups in the table.
 func TestExpectedGain(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		name string
 		f    GainCounts

@@ -8,6 +8,7 @@ import (
 )
 
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	l := DefaultLoadConfig.Of(1000)
 	for _, x := range []struct {
 		why    string
@@ -35,6 +36,7 @@ func TestLoad(t *testing.T) {
 // least size (LOAD-MIN), the loading ends, and a partition whose groups stay
 // below the threshold is loaded whole.
 func TestLoadSimulated(t *testing.T) {
+	t.Parallel()
 	stopped := 0
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -97,6 +99,7 @@ func distribution(rng *rand.Rand) func() int64 {
 // A table without room takes nothing; one with room for a single group takes
 // a row.
 func TestLoadSmallest(t *testing.T) {
+	t.Parallel()
 	for _, capacity := range []int64{0, -5} {
 		if l := DefaultLoadConfig.Of(capacity); !l.Full(0) || l.NextLoad(0) != 0 {
 			t.Errorf("capacity %d: not full", capacity)
@@ -108,6 +111,7 @@ func TestLoadSmallest(t *testing.T) {
 }
 
 func TestLoadConfigValidate(t *testing.T) {
+	t.Parallel()
 	if err := DefaultLoadConfig.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -3,6 +3,7 @@ package feedback
 import "testing"
 
 func TestDecideShare(t *testing.T) {
+	t.Parallel()
 	c := DefaultShareConfig
 	for _, x := range []struct {
 		why        string
@@ -25,6 +26,7 @@ func TestDecideShare(t *testing.T) {
 
 // Of any 32 tiles in a row one is a sample, and not the first one after a decision in any case.
 func TestSamples(t *testing.T) {
+	t.Parallel()
 	c := ShareConfig{Sample: 32}
 	samples := 0
 	for tile := uint64(1); tile <= 320; tile++ {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestBuddies(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		why   string
 		sizes []int64
@@ -35,6 +36,7 @@ func TestBuddies(t *testing.T) {
 // The ranges are all partitions in order, none is above k but a partition alone, and
 // no two buddies would fit together.
 func TestRandomSizes(t *testing.T) {
+	t.Parallel()
 	merged := 0
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))

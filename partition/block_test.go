@@ -11,6 +11,7 @@ import (
 // Blocks are of the size that the memory to merge them asks for, hold all rows
 // and give them back.
 func TestBlockSize(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, merge := range []int64{0, 1, 1 << 20, 1 << 30} {
 		for _, stride := range []int{1, 7, 5000} {

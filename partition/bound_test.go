@@ -7,6 +7,7 @@ import (
 )
 
 func TestBoundExample(t *testing.T) {
+	t.Parallel()
 	b := BoundOf(1e9, 1e6, 1e-6)
 	if b.Theorem1 != 2719 || b.Chernoff != 1007 || b.Partitions() != 1007 {
 		t.Errorf("1e9 groups, 1e6 fit: %+v", b)
@@ -14,6 +15,7 @@ func TestBoundExample(t *testing.T) {
 }
 
 func TestBoundEdges(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		why                string
 		n, k               int64
@@ -40,6 +42,7 @@ func TestBoundEdges(t *testing.T) {
 
 // What both bounds promise, against the exact probability.
 func TestBoundExact(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int64{2, 3, 5, 8, 20, 60} {
 		for k := int64(2); k <= n; k = k*3/2 + 1 {
 			for _, p := range []float64{0.9, 0.3, 0.01, 1e-4} {
@@ -56,6 +59,7 @@ func TestBoundExact(t *testing.T) {
 
 // The exact probability itself, against all ways to place the groups.
 func TestExactP(t *testing.T) {
+	t.Parallel()
 	for n := int64(1); n <= 6; n++ {
 		for m := int64(1); m <= 5; m++ {
 			for k := int64(1); k <= n+1; k++ {
@@ -71,6 +75,7 @@ func TestExactP(t *testing.T) {
 // Theorem 1's, never below the n/k that the mean asks for, and close to it for
 // large k; it rises with n and falls with k and p. Over all magnitudes.
 func TestBoundShape(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		n := int64(math.Exp(rng.Float64() * math.Log(1e15)))
@@ -107,6 +112,7 @@ func TestBoundShape(t *testing.T) {
 // Groups thrown at random keep the promise, and would not with half of
 // Chernoff's number.
 func TestBoundSimulated(t *testing.T) {
+	t.Parallel()
 	const trials = 400
 	for _, x := range []struct {
 		n, k int64

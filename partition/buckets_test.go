@@ -15,6 +15,7 @@ import (
 // and in the order in which it was placed, by any number of calls, in runs for one partition or
 // not.
 func TestScatter(t *testing.T) {
+	t.Parallel()
 	for name, scatter := range map[string]func(*Buckets, []uint64) (int, error){"rows": (*Buckets).Scatter, "runs": (*Buckets).ScatterRuns} {
 		for _, stride := range []int{1, 3, 8, 5000} {
 			for _, bits := range []uint{0, 1, 5} {
@@ -72,6 +73,7 @@ func randomRuns(rng *rand.Rand, stride, rows, run int) []uint64 {
 // Below level 0 a partition knows how many top bits its hashes share, whatever
 // the calls that brought them.
 func TestSharedBits(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		skip, n := 1+uint(rng.IntN(20)), uint(rng.IntN(3))
@@ -114,6 +116,7 @@ func TestSharedBits(t *testing.T) {
 
 // All pages but a bucket's last are full: rows are numbered by page.
 func TestPagesAreFull(t *testing.T) {
+	t.Parallel()
 	pool := NewPool(3, nil)
 	b := New(0, 0, pool, nil)
 	if _, err := b.Scatter(make([]uint64, 3*10_001)); err != nil {
@@ -129,6 +132,7 @@ func TestPagesAreFull(t *testing.T) {
 
 // A page has as many rows as fit PageBytes, a power of two, or one.
 func TestPageBytes(t *testing.T) {
+	t.Parallel()
 	for _, stride := range []int{1, 3, 4, 6, 8, 100, 1024, 5000} {
 		pool := NewPool(stride, nil)
 		if n := 8 * pool.words(); n > PageBytes && pool.PageBits > 0 || 2*n <= PageBytes {
@@ -140,6 +144,7 @@ func TestPageBytes(t *testing.T) {
 // Pages that were put back are used again before memory is asked for, and
 // come empty.
 func TestRelease(t *testing.T) {
+	t.Parallel()
 	pool := NewPool(2, nil)
 	b := New(0, 1, pool, nil)
 	rows := make([]uint64, 2*10_000)
@@ -163,6 +168,7 @@ func TestRelease(t *testing.T) {
 
 // Memory that is refused is an error of Scatter, and rows placed before stay.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	for name, scatter := range map[string]func(*Buckets, []uint64) (int, error){"rows": (*Buckets).Scatter, "runs": (*Buckets).ScatterRuns} {
 		t.Run(name, func(t *testing.T) {
 			refused := errors.New("refused")

@@ -23,6 +23,7 @@ func hashes(from, n, step int) []uint64 {
 // and of the sample, however often each hash comes and however regular the
 // keys are.
 func TestSketch(t *testing.T) {
+	t.Parallel()
 	for _, step := range []int{1, 8, 1000, 86_400_000_000, 1 << 32, 1 << 40} {
 		for _, n := range []int{0, 1, 100, 3000, 50_000, 500_000} {
 			s := NewSketch()
@@ -43,6 +44,7 @@ func TestSketch(t *testing.T) {
 
 // Sketches of workers make the sketch of all, however the rows were divided.
 func TestSketchMerge(t *testing.T) {
+	t.Parallel()
 	all := hashes(1, 200_000, 1)
 	whole, merged := NewSketch(), NewSketch()
 	whole.Add(all)
@@ -59,6 +61,7 @@ func TestSketchMerge(t *testing.T) {
 // From the first rows, the groups of the whole input are found, from few
 // groups up to where every row is one.
 func TestExpectedFromSketch(t *testing.T) {
+	t.Parallel()
 	const seen, total = 200_000, 10_000_000
 	for _, groups := range []int64{10_000, 100_000, 1_000_000, math.MaxInt64} {
 		rng := rand.New(rand.NewPCG(1, uint64(groups)))
@@ -75,6 +78,7 @@ func TestExpectedFromSketch(t *testing.T) {
 }
 
 func TestExpected(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		why                 string
 		estimate            float64
@@ -98,6 +102,7 @@ func TestExpected(t *testing.T) {
 }
 
 func TestAtMost(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		why      string
 		distinct []int64

@@ -39,6 +39,7 @@ const foldRows = 20_000
 // Where partitions are spilled with a row or two each, their lists stay short and all rows come
 // back, with and without values.
 func TestFold(t *testing.T) {
+	t.Parallel()
 	const bits, stride = 4, 3
 	for _, values := range []bool{false, true} {
 		t.Run(fmt.Sprintf("values=%t", values), func(t *testing.T) {

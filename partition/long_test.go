@@ -24,6 +24,7 @@ func (oneRef) Rebase(row []uint64, add uint64) { row[1] += add }
 // F12: rows with values of any length go to disk and come back, and no buffer that is not drawn
 // from the budget is as large as a long value.
 func TestLongRows(t *testing.T) {
+	t.Parallel()
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

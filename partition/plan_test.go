@@ -7,6 +7,7 @@ import (
 )
 
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	const mib = 1 << 20
 	for _, x := range []struct {
 		why   string
@@ -111,6 +112,7 @@ func TestPlan(t *testing.T) {
 
 // The facts of a plan are those that it was made from.
 func TestPlanFacts(t *testing.T) {
+	t.Parallel()
 	p := Level{Groups: 1e9, RowBytes: 64, GroupBytes: 80, MergeBytes: 80e6, Left: 64}.Plan()
 	if p.Fit != 1e6 || p.Enough != BoundOf(1e9, 1e6+1, 1e-6) {
 		t.Errorf("%+v", p)
@@ -124,6 +126,7 @@ func TestPlanFacts(t *testing.T) {
 // Whatever the facts are, even senseless ones: a plan keeps its limits, has
 // enough partitions unless it says so, and a level with bits left gets on.
 func TestPlanRules(t *testing.T) {
+	t.Parallel()
 	limits := map[Limit]int{}
 	for seed := range uint64(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -158,6 +161,7 @@ func TestPlanRules(t *testing.T) {
 // Level by level, partitions become small enough for any memory, and no level
 // spends a bit twice: the rule that the division ends.
 func TestPlanLevels(t *testing.T) {
+	t.Parallel()
 	l := Level{
 		Groups: 1e12, RowBytes: 100, MergeBytes: 4 << 20,
 		PageBytes: 8192, Workers: 2, OpenBytes: 1 << 20, Left: 64,

@@ -12,6 +12,7 @@ import (
 // rows give each partition its turn, and none stays for good and leaves the
 // others a page that is as good as empty.
 func TestSpillKeepsBlocksLarge(t *testing.T) {
+	t.Parallel()
 	const bits, stride, pages, rows = 4, 4, 128, 400_000
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {

@@ -25,6 +25,7 @@ func wantFold(t column.Type, f func(a, b int64) int64) want {
 }
 
 func TestBits(t *testing.T) {
+	t.Parallel()
 	and := func(a, b int64) int64 { return a & b }
 	or := func(a, b int64) int64 { return a | b }
 	xor := func(a, b int64) int64 { return a ^ b }
@@ -47,6 +48,7 @@ func TestBits(t *testing.T) {
 }
 
 func TestProduct(t *testing.T) {
+	t.Parallel()
 	wantProduct := func(vals [][]column.Value) column.Value {
 		rows := present(vals)[0]
 		result := column.Value{Type: column.Type{Kind: column.Float64}, Null: len(rows) == 0}

@@ -14,6 +14,7 @@ import (
 // A group whose values are many times what may be sorted at once: its runs are
 // merged in several steps, and the memory to sort in stays small.
 func TestGiantChain(t *testing.T) {
+	t.Parallel()
 	gens := map[string]generator{
 		"double": oddFloats(column.Float64),
 		"string": stringsOf(column.Type{Kind: column.String}),
@@ -76,6 +77,7 @@ func (r *failingRuns) Read(ref uint64, buf []byte) ([]byte, error) {
 
 // An error of Runs comes out of Move or Finish, whenever it happens.
 func TestRunErrors(t *testing.T) {
+	t.Parallel()
 	d := randomData(testRand(), 500, 1, "none", []generator{stringsOf(column.Type{Kind: column.String})})
 	list := []holistic{{"median", nil}, {"mode", nil}, {"string_agg", ","}}
 	var calls []Call
@@ -132,6 +134,7 @@ var needy = []holistic{
 // What Need and CombineNeed reserve is enough: no update, merge or join asks for
 // more.
 func TestNeed(t *testing.T) {
+	t.Parallel()
 	for name, gen := range allKinds() {
 		var calls []Call
 		d := randomData(testRand(), 1000, 400, "some", []generator{gen})
@@ -213,6 +216,7 @@ func TestNeed(t *testing.T) {
 
 // What NeedOne reserves is enough for one group, whatever it has seen before.
 func TestNeedOne(t *testing.T) {
+	t.Parallel()
 	for name, gen := range allKinds() {
 		d := randomData(testRand(), 3000, 1, "some", []generator{gen})
 		for _, h := range needy {
@@ -241,6 +245,7 @@ func TestNeedOne(t *testing.T) {
 
 // The most that a batch can need: every row begins another blob of full size.
 func TestNeedOfFullChains(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"median", "list"} {
 		d := randomData(testRand(), 500, 500, "none", []generator{kinds["int64"]})
 		for r := range d.gids {
@@ -267,6 +272,7 @@ func TestNeedOfFullChains(t *testing.T) {
 
 // Few distinct values take little memory, over however many rows.
 func TestCompaction(t *testing.T) {
+	t.Parallel()
 	d := randomData(testRand(), 4096, 3, "none", []generator{kinds["boolean"]})
 	for _, h := range []holistic{
 		{"mode", nil}, {"entropy", nil}, {"histogram", nil}, {"approx_count_distinct", nil}, {"min", 50},
@@ -285,6 +291,7 @@ func TestCompaction(t *testing.T) {
 // One entry of one or two words needs no memory but its row; that is what
 // groups of one row are made of.
 func TestShortChains(t *testing.T) {
+	t.Parallel()
 	d := randomData(testRand(), 1000, 1, "none", []generator{kinds["int64"]})
 	for r := range d.gids {
 		d.gids[r] = uint32(r)
@@ -301,6 +308,7 @@ func TestShortChains(t *testing.T) {
 // Up to exactHashes distinct values are counted, more are estimated within
 // four standard errors; and in the same way however they come.
 func TestApproxCountDistinct(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{0, 1, 1000, exactHashes, exactHashes + 1, 50_000} {
 		d := &testData{groups: 1}
 		col := make([]column.Value, 0, 2*n)
@@ -335,6 +343,7 @@ func TestApproxCountDistinct(t *testing.T) {
 
 // The result is a value of the group, within 1/256 of the exact quantile.
 func TestApproxQuantile(t *testing.T) {
+	t.Parallel()
 	for name, gen := range allKinds() {
 		typ := gen(testRand()).Type
 		if !typ.IsNumeric() {
@@ -384,6 +393,7 @@ func number64(v column.Value) float64 {
 // The chains of a table so large that their tails are touched first hold what
 // those of a small one do, whatever forms they have meanwhile.
 func TestFarTails(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"double", "small", "string"} {
 		d := benchData(kind, 500)
 		var calls []Call

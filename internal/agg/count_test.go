@@ -14,6 +14,7 @@ func wantCount(vals [][]column.Value) column.Value {
 
 // count(*) has no arguments, so its rows come from another call's.
 func TestCount(t *testing.T) {
+	t.Parallel()
 	gens := []generator{ints(column.Int32), stringsOf(column.Type{Kind: column.String}), oddFloats(column.Float64)}
 	tables(t, gens, func(t *testing.T, d *testData) {
 		rows := make([]int64, d.groups)
@@ -34,6 +35,7 @@ func TestCount(t *testing.T) {
 
 // F50: no test has 2^32 rows, so the count is put into the row.
 func TestCountBeyond32Bits(t *testing.T) {
+	t.Parallel()
 	d := &testData{groups: 1, args: [][]column.Value{{{Type: column.Type{Kind: column.Int32}, Int: 1}}}, gids: []uint32{0}}
 	for _, maxRows := range []int64{-1, 1 << 33} {
 		l := Compile([]Call{callOf(t, d, "count", 0), callOf(t, d, "count")}, testBase, Options{MaxRows: maxRows})
@@ -63,6 +65,7 @@ func wantMean(vals [][]column.Value) column.Value {
 // The exact sum is divided last: the mean of 64-bit integers keeps all digits
 // that a double has.
 func TestMeanExact(t *testing.T) {
+	t.Parallel()
 	for name, gen := range map[string]generator{
 		"int8": ints(column.Int8), "int32": ints(column.Int32), "uint32": ints(column.Uint32),
 		"int64": ints(column.Int64), "uint64": ints(column.Uint64), "decimal(9,2)": decimals(9, 2),
@@ -79,6 +82,7 @@ func TestMeanExact(t *testing.T) {
 // A row that stands for three counts three times, also where it is NULL, and
 // is one value to what it does not change.
 func TestTimes(t *testing.T) {
+	t.Parallel()
 	const times = 3
 	tables(t, []generator{ints(column.Int32), ints(column.Bool)}, func(t *testing.T, d *testData) {
 		var calls []Call

@@ -15,6 +15,7 @@ import (
 // What a device makes of rows of one entry, and gives back in any order and in pieces, has the
 // results of Update: alone, and combined with what the CPU made of other rows.
 func TestDeviceLists(t *testing.T) {
+	t.Parallel()
 	rng, listed := testRand(), 0
 	tables(t, deviceGenerators, func(t *testing.T, d *testData) {
 		for range 6 {
@@ -93,6 +94,7 @@ func listsBack(l *Layout, row OneRow, d *testData, rows []int, w *worker, rng *r
 
 // What ListNeed tells is enough, in whatever pieces values come that are no smaller than a buffer.
 func TestListNeed(t *testing.T) {
+	t.Parallel()
 	median, _, err := Resolve("median", []column.Type{{Kind: column.Int64}}, nil)
 	if err != nil {
 		t.Fatal(err)

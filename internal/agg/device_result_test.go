@@ -52,6 +52,7 @@ func (r *DeviceResult) of(row []uint64) (word uint64, null, bad bool) {
 // What a device makes of the words of a row is what Finish makes, to the bit, or it can tell that
 // it is not; and the aggregates that it knows are those that it combines, but for moments.
 func TestDeviceResult(t *testing.T) {
+	t.Parallel()
 	told, bads := map[funcID]int{}, 0
 	forDevice(t, func(t *testing.T, l *Layout, d *testData, _ ega.Layout) {
 		w := newWorker(l, &arena.Arenas{})

@@ -145,6 +145,7 @@ func mustMake(t *testing.T, l *Layout, row OneRow, d *testData) {
 // What a device makes of single values is what Update makes of them, for every aggregate,
 // type and value, NULL too, and of several aggregates at once.
 func TestDeviceRow(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"none", "some", "all"} {
 		rng := testRand()
 		d := randomData(rng, 60, 1, kind, rowGenerators)
@@ -226,6 +227,7 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 
 // What does not follow from single values is told by aggregate and reason.
 func TestDeviceRowLacks(t *testing.T) {
+	t.Parallel()
 	d := randomData(testRand(), 10, 1, "none", rowGenerators)
 	const i32, i64, u64, double = 3, 4, 8, 13
 	for _, x := range []struct {

@@ -161,6 +161,7 @@ func forDevice(t *testing.T, f func(t *testing.T, l *Layout, d *testData, layout
 
 // The operations of the device, as its CPU twin does them, mean what Combine means.
 func TestDeviceOps(t *testing.T) {
+	t.Parallel()
 	used := map[combine.Op]bool{}
 	forDevice(t, func(t *testing.T, l *Layout, d *testData, layout ega.Layout) {
 		for _, op := range layout.Ops {
@@ -197,6 +198,7 @@ const lacksList = "of lists, the device keeps those of all values alone, and of 
 
 // What the device cannot combine is told by aggregate and reason.
 func TestDeviceLacks(t *testing.T) {
+	t.Parallel()
 	d := randomData(testRand(), 10, 3, "none", deviceGenerators)
 	const i32, wide, text = 0, 7, 12
 	for _, c := range []struct {
@@ -229,6 +231,7 @@ func TestDeviceLacks(t *testing.T) {
 
 // The states of a group without rows change nothing on the device either.
 func TestDeviceEmpty(t *testing.T) {
+	t.Parallel()
 	d := randomData(testRand(), 20, 1, "some", deviceGenerators)
 	rng := testRand()
 	for range 50 {

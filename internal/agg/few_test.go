@@ -12,6 +12,7 @@ import (
 // Batches of few groups, and of just too many, are added up as any others: counts and sums, of
 // small values, of NULLs, and of values that a batch's sums overflow.
 func TestFewGroups(t *testing.T) {
+	t.Parallel()
 	small := intsOf(column.Int64, func(r *rand.Rand) int64 { return int64(r.IntN(2000) - 1000) })
 	// the sums of some batches fit
 	half := intsOf(column.Int64, func(r *rand.Rand) int64 { return 1<<51 - int64(r.IntN(2)) })

@@ -34,6 +34,7 @@ var alignedDraws = map[string]struct {
 // What is added by way of aligned values is what each value adds by itself, to the bit, in groups
 // and in one.
 func TestAligned(t *testing.T) {
+	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(alignedDraws)) {
 		draw := alignedDraws[name]
 		for _, groups := range []int{1, 3, 500} {

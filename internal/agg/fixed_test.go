@@ -91,6 +91,7 @@ func fixedOptions(d *testData) []Options {
 
 // An exact sum is that of math/big, rounded once, to the bit, on all ways that rows may take.
 func TestFixedSum(t *testing.T) {
+	t.Parallel()
 	for name, draw := range exactDraws {
 		t.Run(name, func(t *testing.T) {
 			tables(t, []generator{floatsOf(column.Float64, draw)}, func(t *testing.T, d *testData) {
@@ -102,6 +103,7 @@ func TestFixedSum(t *testing.T) {
 
 // A float of 32 bits has a window of its own, in fewer words.
 func TestFixedSumFloat32(t *testing.T) {
+	t.Parallel()
 	draw := func(rng *rand.Rand) float64 {
 		for {
 			if v := float64(math.Float32frombits(rng.Uint32())); v-v == 0 {
@@ -120,6 +122,7 @@ func TestFixedSumFloat32(t *testing.T) {
 
 // NaN and infinities win over numbers, and over one another as in any sum of doubles.
 func TestFixedSumSpecial(t *testing.T) {
+	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		vals          []float64
@@ -153,6 +156,7 @@ func TestFixedSumSpecial(t *testing.T) {
 // Moments of doubles are as near to the exact ones as without, and have the same bits on all ways,
 // in all windows, with or without a device.
 func TestFixedMoments(t *testing.T) {
+	t.Parallel()
 	names := []string{"var_samp", "stddev_pop", "covar_samp", "corr", "skewness", "kurtosis", "sum", "mean"}
 	draws := []func(rng *rand.Rand) float64{
 		(*rand.Rand).NormFloat64,
@@ -194,6 +198,7 @@ func TestFixedMoments(t *testing.T) {
 
 // The product of a group does not depend on the order of its factors.
 func TestOrderedProduct(t *testing.T) {
+	t.Parallel()
 	for _, gen := range []generator{floatsOf(column.Float64, (*rand.Rand).NormFloat64), ints(column.Int32), decimals(30, 4), ints(column.Uint64)} {
 		d := randomData(testRand(), 500, 3, "some", []generator{gen})
 		calls := []Call{callOf(t, d, "product", 0)}
@@ -224,6 +229,7 @@ func TestOrderedProduct(t *testing.T) {
 
 // Of values that come as often the least is chosen, not the first.
 func TestDeterministicTies(t *testing.T) {
+	t.Parallel()
 	d := &testData{groups: 1, args: [][]column.Value{{}}}
 	for _, n := range []int64{9, 4, 7, 7, 4, 1, 9} {
 		d.gids = append(d.gids, 0)
@@ -255,6 +261,7 @@ func topCall(t *testing.T, d *testData, k int64) Call {
 
 // A digit outside of the window is told, with where it is; without one nothing is.
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	window := Window{Low: -60, High: 10}
 	for _, c := range []struct {
 		v       float64
@@ -301,6 +308,7 @@ func TestOutside(t *testing.T) {
 // Numbers are rounded to the nearest double, to the even one between two, subnormal ones too; the
 // second double has what the first one lacks.
 func TestRoundSize(t *testing.T) {
+	t.Parallel()
 	rng := testRand()
 	for range 20_000 {
 		words := make([]uint64, 1+rng.IntN(5))

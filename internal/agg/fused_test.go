@@ -52,6 +52,7 @@ func extremes(rng *rand.Rand, n int) (out []int64) {
 // The five moments in one pass give the very words that five passes give,
 // high words included.
 func TestCorrInOnePass(t *testing.T) {
+	t.Parallel()
 	l := layoutOf(t, "corr")
 	if !slices.ContainsFunc(l.slots, func(s slot) bool { return s.fused }) {
 		t.Fatal("corr of 32-bit integers is not updated in one pass")
@@ -79,6 +80,7 @@ func TestCorrInOnePass(t *testing.T) {
 // Sums of coded arguments are those of the values, and only arguments that
 // are summed and nothing else may come coded.
 func TestCodedSums(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		aggs []string
 		want bool
@@ -109,6 +111,7 @@ func TestCodedSums(t *testing.T) {
 // Sums of one group are those that big integers give, of coded arguments and of flat ones, at both
 // ends of 64 bits.
 func TestCodedSumsOne(t *testing.T) {
+	t.Parallel()
 	rng := testRand()
 	const rows, batches = 3001, 20
 	for _, arg := range []column.Type{int32Type, {Kind: column.Int64}} {

@@ -179,30 +179,55 @@ func everyKind(t *testing.T, list ...holistic) {
 }
 
 func TestMedianQuantile(t *testing.T) {
+	t.Parallel()
 	everyKind(t, holistic{"median", nil}, holistic{"quantile", 0.0}, holistic{"quantile", 0.29}, holistic{"quantile", 0.9},
 		holistic{"quantile", 1.0}, holistic{"quantile_disc", 0.07}, holistic{"quantile_disc", 0.5}, holistic{"quantile_disc", 1.0})
 }
 
-func TestMad(t *testing.T)       { everyKind(t, holistic{"mad", nil}) }
-func TestMode(t *testing.T)      { everyKind(t, holistic{"mode", nil}) }
-func TestEntropy(t *testing.T)   { everyKind(t, holistic{"entropy", nil}) }
-func TestHistogram(t *testing.T) { everyKind(t, holistic{"histogram", nil}) }
-func TestList(t *testing.T)      { everyKind(t, holistic{"list", nil}) }
+func TestMad(t *testing.T) {
+	t.Parallel()
+	everyKind(t, holistic{"mad", nil})
+}
+
+func TestMode(t *testing.T) {
+	t.Parallel()
+	everyKind(t, holistic{"mode", nil})
+}
+
+func TestEntropy(t *testing.T) {
+	t.Parallel()
+	everyKind(t, holistic{"entropy", nil})
+}
+
+func TestHistogram(t *testing.T) {
+	t.Parallel()
+	everyKind(t, holistic{"histogram", nil})
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	everyKind(t, holistic{"list", nil})
+}
+
 func TestStringAgg(t *testing.T) {
+	t.Parallel()
 	everyKind(t, holistic{"string_agg", ", "}, holistic{"string_agg", ""})
 }
 
 func TestMinMaxN(t *testing.T) {
+	t.Parallel()
 	everyKind(t, holistic{"min", 1}, holistic{"max", 8}, holistic{"min", 9}, holistic{"max", 30})
 }
 
 func TestTopK(t *testing.T) {
+	t.Parallel()
 	everyKind(t, holistic{"approx_top_k", 1}, holistic{"approx_top_k", 3}, holistic{"approx_top_k", 1000})
 }
 
 // TestQuantileLists protects that each element of a list of quantiles is the quantile of its share,
 // of all types, in the order of the shares, one of which comes twice.
 func TestQuantileLists(t *testing.T) {
+	t.Parallel()
 	shares := []any{0.9, 0.0, 0.29, 0.9, 1.0, 0.5}
 	for kind, gen := range allKinds() {
 		t.Run(kind, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 // Sharing keeps rows small: the number of words is part of the performance.
 func TestLayoutWords(t *testing.T) {
+	t.Parallel()
 	int32s, int64s, doubles := column.Type{Kind: column.Int32}, column.Type{Kind: column.Int64}, column.Type{Kind: column.Float64}
 	call := func(name string, arg int, typ column.Type) Call {
 		f, _, err := Resolve(name, []column.Type{typ}, nil)
@@ -43,6 +44,7 @@ func TestLayoutWords(t *testing.T) {
 }
 
 func TestNeedsPos(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{"sum": false, "first": true, "any_value": true, "arg_min": true} {
 		typ := column.Type{Kind: column.Int32}
 		n := signatures[byName[name]].args
@@ -56,6 +58,7 @@ func TestNeedsPos(t *testing.T) {
 // All aggregates in one layout, over the same columns and sets: slots must not
 // disturb each other, whatever they share.
 func TestAllTogether(t *testing.T) {
+	t.Parallel()
 	cents := func(r *rand.Rand) int64 { return int64(r.IntN(2001) - 1000) }
 	gens := []generator{
 		intsOf(column.Int32, cents), intsOf(column.Int64, cents), ints(column.Bool),
@@ -95,6 +98,7 @@ func TestAllTogether(t *testing.T) {
 
 // More sets than a word has flags.
 func TestManySets(t *testing.T) {
+	t.Parallel()
 	var gens []generator
 	for range 70 {
 		gens = append(gens, ints(column.Int16))

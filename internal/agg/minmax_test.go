@@ -36,6 +36,7 @@ func wantExtreme(t column.Type, greatest bool) want {
 }
 
 func TestMinMax(t *testing.T) {
+	t.Parallel()
 	for name, gen := range map[string]generator{
 		"boolean": ints(column.Bool), "int8": ints(column.Int8), "int64": ints(column.Int64), "uint64": ints(column.Uint64),
 		"date": ints(column.Int32), "double": oddFloats(column.Float64), "float": oddFloats(column.Float32),

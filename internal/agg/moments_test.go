@@ -107,6 +107,7 @@ func checkMoments(t *testing.T, d *testData, tolerance float64, names ...string)
 
 // Moments of integers and short decimals are exact until the last division.
 func TestMomentsExact(t *testing.T) {
+	t.Parallel()
 	for name, gens := range map[string][]generator{
 		"int8 int8":                   {ints(column.Int8), ints(column.Int8)},
 		"int32 uint16":                {ints(column.Int32), ints(column.Uint16)},
@@ -133,6 +134,7 @@ func TestMomentsExact(t *testing.T) {
 
 // A large mean must not eat the variance.
 func TestMomentsCancellation(t *testing.T) {
+	t.Parallel()
 	near := func(mean float64) generator {
 		return floatsOf(column.Float64, func(rng *rand.Rand) float64 { return mean + rng.NormFloat64() })
 	}
@@ -149,6 +151,7 @@ func TestMomentsCancellation(t *testing.T) {
 }
 
 func TestMomentsOfMixedAndWide(t *testing.T) {
+	t.Parallel()
 	for name, gens := range map[string][]generator{
 		"double int32":                 {floatsOf(column.Float64, (*rand.Rand).Float64), ints(column.Int32)},
 		"decimal(30,4) decimal(38,10)": {decimals(30, 4), decimals(38, 10)},
@@ -164,6 +167,7 @@ func TestMomentsOfMixedAndWide(t *testing.T) {
 // The groups of few rows, where samples have no variance, and DuckDB's figures
 // for four values.
 func TestSkewnessKurtosis(t *testing.T) {
+	t.Parallel()
 	gens := []generator{intsOf(column.Int32, func(r *rand.Rand) int64 { return int64(r.IntN(100)) })}
 	tables(t, gens, func(t *testing.T, d *testData) {
 		if len(d.gids) < 100 {
@@ -185,6 +189,7 @@ func TestSkewnessKurtosis(t *testing.T) {
 
 // A column without variance has none, whatever its value and the rounding.
 func TestMomentsOfConstant(t *testing.T) {
+	t.Parallel()
 	for _, c := range []float64{0, 0.1, 1e9 / 3, -1e-9 / 7, 1e100 / 3} {
 		for _, n := range []int{2, 3, 1000, 50_000} {
 			gens := []generator{
@@ -215,6 +220,7 @@ func TestMomentsOfConstant(t *testing.T) {
 
 // What is not finite has no variance; a single value has 0, as in DuckDB.
 func TestMomentsNotFinite(t *testing.T) {
+	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		vals []float64

@@ -15,6 +15,7 @@ import (
 // up to the last bit that there is, and both are right: of few groups and of many, of integers,
 // coded ones and decimals of either size.
 func TestCountPacked(t *testing.T) {
+	t.Parallel()
 	decimals := func(precision int) generator {
 		return func(rng *rand.Rand) column.Value {
 			n := rng.Int64N(5000)
@@ -54,6 +55,7 @@ func TestCountPacked(t *testing.T) {
 // nobody knows how many rows come, an aggregate is asked for that is no sum, or devices take rows,
 // and where nobody asks for their number.
 func TestCountNotPacked(t *testing.T) {
+	t.Parallel()
 	call := func(name string) Call {
 		typ := column.Type{Kind: column.Int64}
 		f, _, err := Resolve(name, []column.Type{typ}, nil)

@@ -12,6 +12,7 @@ import (
 // Calls of several parts give what those of each part give alone, whichever rows come first,
 // however tables are merged and moved; also in groups that have rows of some parts, or of none.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	// the last counts all rows of its part
 	any := []string{"count", "min", "max", "median", "count_distinct"}
 	numbers := append([]string{"sum", "mean", "stddev_samp", "product"}, any...)

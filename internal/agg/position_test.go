@@ -50,6 +50,7 @@ var kinds = map[string]generator{
 
 // All three pass over NULL and go by file order.
 func TestFirstLastAny(t *testing.T) {
+	t.Parallel()
 	for name, gen := range kinds {
 		t.Run(name, func(t *testing.T) {
 			typ := gen(testRand()).Type
@@ -63,6 +64,7 @@ func TestFirstLastAny(t *testing.T) {
 
 // Keys repeat often, so that ties are met: the first row in file order wins.
 func TestArgMinMax(t *testing.T) {
+	t.Parallel()
 	for name, key := range kinds {
 		for value, gen := range kinds {
 			if value != "string" && value != "int64" && name != "int64" {

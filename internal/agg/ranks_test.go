@@ -68,6 +68,7 @@ func wordsFrom(n int, word func(i int) int) []int64 {
 
 // ranks finds what sorting finds, at any rank of words in any order.
 func TestRanks(t *testing.T) {
+	t.Parallel()
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {
 			rng := testRand()

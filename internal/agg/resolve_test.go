@@ -11,6 +11,7 @@ import (
 )
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	kind := func(k column.Kind) column.Type { return column.Type{Kind: k} }
 	for _, c := range []struct {
 		name   string
@@ -51,6 +52,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestResolveErrors(t *testing.T) {
+	t.Parallel()
 	text, num := column.Type{Kind: column.String}, column.Type{Kind: column.Int32}
 	for _, c := range []struct {
 		name string
@@ -85,6 +87,7 @@ func TestResolveErrors(t *testing.T) {
 
 // A literal NULL fits every aggregate, and no row of it counts.
 func TestNullLiteral(t *testing.T) {
+	t.Parallel()
 	d := &testData{groups: 1, gids: []uint32{0, 0}}
 	null := column.Value{Type: column.Type{Kind: column.Null}, Null: true}
 	one := column.Value{Type: column.Type{Kind: column.Int64}, Int: 1}
@@ -112,6 +115,7 @@ func TestNullLiteral(t *testing.T) {
 // Literals that an aggregate takes behind its argument, and those that it does
 // not.
 func TestParams(t *testing.T) {
+	t.Parallel()
 	text, num := column.Type{Kind: column.String}, column.Type{Kind: column.Int32}
 	double := func(f float64) column.Value { return column.Value{Type: column.Type{Kind: column.Float64}, Float: f} }
 	null := column.Value{Type: column.Type{Kind: column.Null}, Null: true}
@@ -157,6 +161,7 @@ func TestParams(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for _, name := range Names() {
 		if !IsAggregate(name) {
 			t.Errorf("%s is no aggregate", name)

@@ -13,6 +13,7 @@ import (
 // Groups of more values than may be gathered, and of fewer, side by side, have
 // the quantiles that sorting finds, in whatever order values come.
 func TestQuantilesOfMany(t *testing.T) {
+	t.Parallel()
 	list := []holistic{{"quantile_disc", 0.0}, {"quantile_disc", 0.5}, {"quantile_disc", 0.9}, {"quantile_disc", 1.0}, {"median", nil}, {"mad", nil}}
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {

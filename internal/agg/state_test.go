@@ -156,6 +156,7 @@ func throughStates(calls []Call, o Options) func(*Layout, *testData, *rand.Rand)
 // A state of an exact sum that no run has written is refused, and each that one may have written is
 // not.
 func TestExactStateChecked(t *testing.T) {
+	t.Parallel()
 	const head = 1 << headBits
 	type words []int64
 	d := &testData{groups: 1, gids: []uint32{0}, args: [][]column.Value{{{Type: column.Type{Kind: column.Float64}, Float: 1}}}}

@@ -36,6 +36,7 @@ func bigSum(rows []column.Value) *big.Int {
 }
 
 func TestSumExact(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		gen    generator
 		result column.Type
@@ -68,6 +69,7 @@ func TestSumExact(t *testing.T) {
 
 // Partial sums may leave the range of the result; only the last one counts.
 func TestSumCrossesAndComesBack(t *testing.T) {
+	t.Parallel()
 	max38 := column.Value{Type: column.DecimalType(38, 0), Wide: decimal256.GetMaxValue(38)}
 	max76 := column.Value{Type: column.DecimalType(76, 0), Wide: decimal256.GetMaxValue(76)}
 	for _, top := range []column.Value{max38, max76} {
@@ -85,6 +87,7 @@ func TestSumCrossesAndComesBack(t *testing.T) {
 }
 
 func TestSumOverflow(t *testing.T) {
+	t.Parallel()
 	top := column.Value{Type: column.DecimalType(38, 3), Wide: decimal256.GetMaxValue(38)}
 	one := column.Value{Type: column.DecimalType(38, 3), Wide: decimal256.FromI64(1)}
 	low := column.Value{Type: column.DecimalType(38, 3), Wide: decimal256.GetMaxValue(38).Negate()}
@@ -116,6 +119,7 @@ func TestSumOverflow(t *testing.T) {
 
 // No data set has 2^31 rows of 2^32, so the sum is put into the row.
 func TestSumInt64Overflow(t *testing.T) {
+	t.Parallel()
 	d := &testData{groups: 1, args: [][]column.Value{{{Type: column.Type{Kind: column.Uint32}, Int: math.MaxUint32}}}, gids: []uint32{0}}
 	l := Compile([]Call{callOf(t, d, "sum", 0)}, testBase, Options{MaxRows: -1})
 	w := ways["one batch"](l, d, nil)
@@ -133,6 +137,7 @@ func TestSumInt64Overflow(t *testing.T) {
 
 // The bound of SPEC.md: 1e-12 relative to the sum of absolute values.
 func TestSumFloat(t *testing.T) {
+	t.Parallel()
 	draws := map[string]func(rng *rand.Rand) float64{
 		"normal":      func(rng *rand.Rand) float64 { return rng.NormFloat64() },
 		"exponential": func(rng *rand.Rand) float64 { return math.Ldexp(rng.NormFloat64(), rng.IntN(200)-100) },
@@ -179,6 +184,7 @@ func checkFloatSum(t *testing.T, d *testData) {
 
 // NaN and infinities win over every number; infinities of both signs give NaN.
 func TestSumFloatNotFinite(t *testing.T) {
+	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		vals []float64
@@ -206,6 +212,7 @@ func TestSumFloatNotFinite(t *testing.T) {
 // nor those of part 1, whose arguments nobody looks at. Sums of one word cannot overflow, nor those
 // of values of 64 bits, whose results have 38 digits.
 func TestSumBits(t *testing.T) {
+	t.Parallel()
 	for _, typ := range []column.Type{{Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(30, 4), column.DecimalType(60, 4)} {
 		f, _, err := Resolve("sum", []column.Type{typ}, nil)
 		if err != nil {
@@ -242,6 +249,7 @@ func TestSumBits(t *testing.T) {
 // Means of sums of one word are those that dividing exact sums gives, to the last bit, on both
 // sides of what a float holds exactly.
 func TestMeanOfWords(t *testing.T) {
+	t.Parallel()
 	rng := testRand()
 	for _, typ := range []column.Type{{Kind: column.Int32}, {Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(38, 20), column.DecimalType(38, 30)} {
 		f, _, err := Resolve("avg", []column.Type{typ}, nil)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestPutGet(t *testing.T) {
+	t.Parallel()
 	var r Arenas
 	defer r.Close()
 	a := r.New()
@@ -44,6 +45,7 @@ func TestPutGet(t *testing.T) {
 
 // Room is a value like any other, once it is written.
 func TestRoom(t *testing.T) {
+	t.Parallel()
 	reg := &Arenas{}
 	a := reg.New()
 	defer a.Reset()
@@ -69,6 +71,7 @@ func TestRoom(t *testing.T) {
 // A long run of replacements of growing and shrinking values must take space
 // in proportion to the longest of them.
 func TestReplaceReusesSpace(t *testing.T) {
+	t.Parallel()
 	var r Arenas
 	defer r.Close()
 	a := r.New()
@@ -91,6 +94,7 @@ func TestReplaceReusesSpace(t *testing.T) {
 
 // Refs of all workers resolve in one registry.
 func TestWorkersShareRegistry(t *testing.T) {
+	t.Parallel()
 	const workers, values = 8, 5000
 	var r Arenas
 	refs := make([][]uint64, workers)
@@ -117,6 +121,7 @@ func TestWorkersShareRegistry(t *testing.T) {
 // Arenas may be made while the registry is closed: one of a device that is opened in the
 // background may be. The race detector checks it.
 func TestCloseBesideNew(t *testing.T) {
+	t.Parallel()
 	var r Arenas
 	a := r.New()
 	a.Put([]byte("value"))
@@ -155,6 +160,7 @@ func (c *account) grow(n int64) error {
 // What was reserved is put without asking for more, whatever the sizes of the
 // values and of the chunk's rest; and the budget knows of every byte.
 func TestReserve(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		c := account{limit: math.MaxInt64}
@@ -201,6 +207,7 @@ func TestReserve(t *testing.T) {
 // A refused Reserve is an error and takes nothing; Puts go on, and what they
 // took without leave is asked for before anything else, and freed first.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	c := account{limit: 100_000}
 	r := New(budgettest.Lender(c.grow))
 	a := r.New()
@@ -240,6 +247,7 @@ func TestRefused(t *testing.T) {
 // Chunks are appended to a section one after the other, and their values are found behind what
 // was there.
 func TestSectionAppend(t *testing.T) {
+	t.Parallel()
 	var r Arenas
 	defer r.Close()
 	var all, s Section
@@ -273,6 +281,7 @@ func TestSectionAppend(t *testing.T) {
 // A section is a chunk: adopted as it is, its values are found from its base,
 // and its number is used again after Drop.
 func TestAdopt(t *testing.T) {
+	t.Parallel()
 	var r Arenas
 	defer r.Close()
 	a := r.New()
@@ -319,6 +328,7 @@ func TestAdopt(t *testing.T) {
 
 // Chunks come and go in some goroutines while others read theirs.
 func TestResetBesideReaders(t *testing.T) {
+	t.Parallel()
 	var r Arenas
 	var wg sync.WaitGroup
 	for w := range 4 {
@@ -348,6 +358,7 @@ func TestResetBesideReaders(t *testing.T) {
 // A long value that is replaced by a longer one gives its memory back, if it had it alone, and
 // the budget knows.
 func TestReplaceAlone(t *testing.T) {
+	t.Parallel()
 	c := account{limit: math.MaxInt64}
 	r := New(budgettest.Lender(c.grow))
 	defer r.Close()

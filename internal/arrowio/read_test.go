@@ -159,6 +159,7 @@ func text(rec arrow.Record) string {
 // What is read is what was written, in every form, of all columns and of each one alone; all memory
 // is given back.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	recs := records(3, 100)
 	for name, b := range forms(t, recs) {
 		memory := budget.New(budget.Memory, 0)
@@ -199,6 +200,7 @@ func TestRead(t *testing.T) {
 
 // Dictionaries of streams grow and are replaced between records.
 func TestDictionariesOfStreams(t *testing.T) {
+	t.Parallel()
 	typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: typ}}, nil)
 	for _, deltas := range []bool{false, true} {
@@ -231,6 +233,7 @@ func TestDictionariesOfStreams(t *testing.T) {
 // F30: what is damaged ends in an error, or in records whose lengths agree, with no more memory
 // than the budget gives.
 func TestDamaged(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	bad := 0
 	for name, b := range forms(t, records(2, 20)) {

@@ -22,6 +22,7 @@ func nestedSchema(depth int) *arrow.Schema {
 // F36: an Arrow schema of any depth ends in an error before the library goes down into it, and
 // any other stream is what it was.
 func TestArrowDepth(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		depth int
 		want  error

@@ -15,6 +15,7 @@ import (
 
 // A file is complete if its footer names all messages, a stream if it ends with its mark.
 func TestComplete(t *testing.T) {
+	t.Parallel()
 	for name, b := range forms(t, records(3, 100)) {
 		f, err := Open(bytes.NewReader(b), int64(len(b)), nil)
 		if err != nil || f.Complete() != nil {
@@ -52,6 +53,7 @@ func TestComplete(t *testing.T) {
 // What comes out of a whole stream is what went in; of one that is cut at any byte, or goes on
 // behind its end, an error.
 func TestWhole(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
 	w := ipc.NewWriter(&b, ipc.WithSchema(schema))

@@ -13,6 +13,7 @@ import (
 // Maps that are all NULL, as Arrow's IPC reader gives them: the buffer of their counts is
 // missing.
 func TestMapsWithoutEntries(t *testing.T) {
+	t.Parallel()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "m", Type: arrow.MapOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64), Nullable: true}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	b.Field(0).AppendNull()

@@ -133,6 +133,7 @@ func expectRows(t *testing.T, got, want *Vector, from, to int) {
 // Every type survives the way to Arrow and back, flat and coded, with and
 // without NULLs, at lengths around the steps of the bitmap, whole and sliced.
 func TestArrowRoundTrip(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for typ, values := range edgeValues() {
 		for _, n := range []int{0, 1, 7, 8, 9, 64, 131} {
@@ -202,6 +203,7 @@ func checkRoundTrip(t *testing.T, v *Vector) {
 }
 
 func TestArrowTypeRoundTrip(t *testing.T) {
+	t.Parallel()
 	for typ := range edgeValues() {
 		got, err := FromArrowField(ArrowField("x", typ, true))
 		want := typ
@@ -215,6 +217,7 @@ func TestArrowTypeRoundTrip(t *testing.T) {
 }
 
 func TestFromArrowRefuses(t *testing.T) {
+	t.Parallel()
 	var v Vector
 	for _, dt := range []arrow.DataType{
 		&arrow.Decimal128Type{Precision: 5, Scale: -2}, &arrow.Decimal128Type{Precision: 5, Scale: 6},
@@ -234,6 +237,7 @@ func TestFromArrowRefuses(t *testing.T) {
 }
 
 func TestFromArrowVariants(t *testing.T) {
+	t.Parallel()
 	mem := memory.DefaultAllocator
 	large := array.NewLargeStringBuilder(mem)
 	large.AppendValues([]string{"x", "", "long enough to be no inline string"}, []bool{true, false, true})
@@ -292,6 +296,7 @@ func dictionaryArray(t *testing.T, codes []int8, valid []bool, entries []string)
 }
 
 func TestFromArrowBadCode(t *testing.T) {
+	t.Parallel()
 	var v Vector
 	if err := FromArrow(dictionaryArray(t, []int8{5}, []bool{true}, []string{"a"}), &v); err == nil {
 		t.Error("a code outside the dictionary was taken")
@@ -301,6 +306,7 @@ func TestFromArrowBadCode(t *testing.T) {
 // Strings come out whole whether they may be moved as 16 bytes each or not: up
 // to 16 bytes long, or longer, and where the data ends with the last one.
 func TestToArrowStrings(t *testing.T) {
+	t.Parallel()
 	for _, longest := range []int{0, 1, 15, 16, 17, 40} {
 		for _, padding := range []int{0, 15, SpanPadding} {
 			v := &Vector{Type: Type{Kind: String}}

@@ -10,6 +10,7 @@ import (
 
 // The numbers of intervals are in the order of their lengths, and give back what they were made of.
 func TestIntervals(t *testing.T) {
+	t.Parallel()
 	const day = microsPerDay
 	type interval struct {
 		months, days int32

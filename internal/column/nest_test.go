@@ -67,6 +67,7 @@ func allRows(from, to int) (rows []int32) {
 
 // Lists and maps of every type survive what the package does with vectors.
 func TestLists(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for elem, values := range edgeValues() {
 		for _, typ := range []Type{ListOf(elem), MapOf(elem)} {
@@ -128,6 +129,7 @@ func checkListArrow(t *testing.T, v, want *Vector, rows []int32) {
 }
 
 func TestListOfDict(t *testing.T) {
+	t.Parallel()
 	v := listsOf(ListOf(Type{Kind: String}), edgeValues()[Type{Kind: String}], 4, rand.New(rand.NewPCG(1, 2)))
 	v.Null = nil
 	coded := &Vector{Type: v.Type, Len: 3, Codes: []int32{3, 0, 3}, Dict: &Dict{Values: *v}}
@@ -138,6 +140,7 @@ func TestListOfDict(t *testing.T) {
 
 // A column without any value may have no elements at all.
 func TestListsOfNothing(t *testing.T) {
+	t.Parallel()
 	for _, typ := range []Type{ListOf(Type{Kind: Null}), ListOf(Type{Kind: String}), MapOf(Type{Kind: Int64})} {
 		v := &Vector{Type: typ, Len: 2, Null: []bool{true, true}, Span: make([]Span, 2)}
 		expectLists(t, v, v, allRows(0, 2))
@@ -148,6 +151,7 @@ func TestListsOfNothing(t *testing.T) {
 }
 
 func TestNestedTypes(t *testing.T) {
+	t.Parallel()
 	str, dec := Type{Kind: String}, DecimalType(10, 2)
 	for typ, want := range map[Type]string{
 		ListOf(Type{Kind: Int64}): "int64[]", ListOf(dec): "decimal(10,2)[]",
@@ -164,6 +168,7 @@ func TestNestedTypes(t *testing.T) {
 }
 
 func TestFromArrowRefusesNullElements(t *testing.T) {
+	t.Parallel()
 	list := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Int8)
 	list.Append(true)
 	list.ValueBuilder().AppendNull()
@@ -182,6 +187,7 @@ func TestFromArrowRefusesNullElements(t *testing.T) {
 // What passes the 32-bit offsets of Arrow is refused, not wrapped: here one
 // long text, and one long list, held many times.
 func TestToArrowTooLarge(t *testing.T) {
+	t.Parallel()
 	long := Vector{Type: Type{Kind: String}, Len: 1, Span: []Span{{Len: 1 << 28}}, Data: make([]byte, 1<<28, 1<<28+SpanPadding)}
 	same := make([]Span, 16)
 	for i := range same {
@@ -206,6 +212,7 @@ func TestToArrowTooLarge(t *testing.T) {
 }
 
 func TestListsValid(t *testing.T) {
+	t.Parallel()
 	ok := func() *Vector {
 		return listsOf(MapOf(Type{Kind: Int64}), edgeValues()[Type{Kind: Int64}], 6, rand.New(rand.NewPCG(1, 2)))
 	}

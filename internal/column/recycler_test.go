@@ -11,6 +11,7 @@ import (
 // Each size has a class whose buffers are large enough and an eighth larger at
 // most, and larger sizes have no lesser class.
 func TestRecyclerClasses(t *testing.T) {
+	t.Parallel()
 	last := 0
 	for size := leastRecycled; size <= mostRecycled; size += 1 + size/1000 {
 		number, bytes, ok := class(size)
@@ -34,6 +35,7 @@ func TestRecyclerClasses(t *testing.T) {
 
 // A released buffer serves the next of its size, unless too much would be kept.
 func TestRecyclerKeeps(t *testing.T) {
+	t.Parallel()
 	r := NewRecycler(10_000)
 	a := r.Allocate(4000)
 	if len(a) != 4000 || uintptr(unsafe.Pointer(&a[0]))%bufferAlign != 0 {
@@ -62,6 +64,7 @@ func TestRecyclerKeeps(t *testing.T) {
 
 // No two of several goroutines have the same buffer.
 func TestRecyclerTogether(t *testing.T) {
+	t.Parallel()
 	r := NewRecycler(1 << 20)
 	var all sync.WaitGroup
 	for g := range 4 {

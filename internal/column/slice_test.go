@@ -8,6 +8,7 @@ import (
 // A slice of a batch holds the rows that gathering them does, whatever the
 // form of the columns, and knows their place; what was not read stays away.
 func TestBatchSlice(t *testing.T) {
+	t.Parallel()
 	const n = 7
 	data := make([]byte, n, n+SpanPadding)
 	ints := Vector{Type: Type{Kind: Int64}, Len: n, Null: make([]bool, n)}

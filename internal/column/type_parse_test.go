@@ -4,6 +4,7 @@ import "testing"
 
 // Every scalar type comes back from its name; what is no name is refused.
 func TestParseType(t *testing.T) {
+	t.Parallel()
 	types := []Type{DecimalType(1, 0), DecimalType(18, 18), DecimalType(76, 3), {Kind: FixedBinary, Width: 7}, {Kind: FixedBinary}}
 	for k := Null; k < Interval; k++ {
 		switch k {

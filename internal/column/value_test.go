@@ -8,6 +8,7 @@ import (
 
 // What is appended is what comes out, and the vector is valid at any time.
 func TestAppend(t *testing.T) {
+	t.Parallel()
 	for _, values := range [][]Value{
 		{{Int: 7}, {Int: -1}, {Null: true, Int: 5}, {Int: 3}},
 		{{Float: 0.5}, {Null: true}, {Float: -2}},

@@ -17,6 +17,7 @@ func commit(v int) string { return "0000000000000000000" + string(rune('0'+v)) +
 
 // The latest whole checkpoint up to a version is taken, then every commit behind it.
 func TestChoose(t *testing.T) {
+	t.Parallel()
 	point := func(v int, rest string) string {
 		return strings.TrimSuffix(commit(v), "json") + "checkpoint." + rest + "parquet"
 	}
@@ -46,6 +47,7 @@ func TestChoose(t *testing.T) {
 
 // What a reader would have to understand is refused by name.
 func TestProtocol(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		p    protocol
 		want string
@@ -64,6 +66,7 @@ func TestProtocol(t *testing.T) {
 // Containers of all three kinds, of several high halves, give the rows they hold; a vector that is
 // cut off anywhere, or has a byte changed, is an error or other rows, never a panic.
 func TestRows(t *testing.T) {
+	t.Parallel()
 	le := binary.LittleEndian
 	var list, bitmap, run []byte
 	// a list of 5 and 70000, in two containers
@@ -133,6 +136,7 @@ func TestRows(t *testing.T) {
 
 // The example of the specification of Z85.
 func TestBase85(t *testing.T) {
+	t.Parallel()
 	if got, err := base85("HelloWorld"); err != nil || !bytes.Equal(got, []byte{0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B}) {
 		t.Errorf("%x, %v", got, err)
 	}
@@ -145,6 +149,7 @@ func TestBase85(t *testing.T) {
 
 // Values of partition columns are read by their types, as the protocol writes them.
 func TestPartitionValues(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ typ, text, want string }{
 		{"integer", "-7", "-7"},
 		{"byte", "300", "!"},

@@ -14,6 +14,7 @@ import (
 // for values at the ends of both types, on either side of where they are rounded, and at random;
 // for whole batches, and for batches in which a row fails.
 func TestFastCast(t *testing.T) {
+	t.Parallel()
 	kind := func(k column.Kind) column.Type { return column.Type{Kind: k} }
 	numbers := []column.Type{
 		kind(column.Int8), kind(column.Int16), kind(column.Int32), int64Type, kind(column.Uint8), kind(column.Uint32), uint64Type,
@@ -93,6 +94,7 @@ func edgeOf(r *rand.Rand, from, to column.Type) column.Value {
 
 // Texts that are plain numbers are read at once, others as ever: the same for all.
 func TestPlainNumber(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"0", "-0", "7", "-7", "007", "12.50", "12.5", ".5", "-.5", "5.", "-5.", ".", "-", "", "+3", " 3", "1_000", "1e3", "0x2A", "--1", "1.2.3", "1-2", "12a",
 		"999999999999999999", "1000000000000000000", "-999999999999999999", "0.999999999999999999", "123456789012345678.1", "000000000000000000000001", "255", "256", "-1", "32767.5",

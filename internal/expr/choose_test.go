@@ -8,6 +8,7 @@ import (
 
 // Times of two units have the finer one in common, as timestamps do.
 func TestTimesOfTwoUnits(t *testing.T) {
+	t.Parallel()
 	milli := column.Type{Kind: column.Time, Unit: column.Milli}
 	micro := column.Type{Kind: column.Time, Unit: column.Micro}
 	noon := column.Vector{Type: milli, Len: 2, Int: []int64{43_200_001, 0}, Null: []bool{false, true}}
@@ -33,6 +34,7 @@ func TestTimesOfTwoUnits(t *testing.T) {
 
 // Binaries of two lengths have one of any length in common.
 func TestBinariesOfTwoLengths(t *testing.T) {
+	t.Parallel()
 	types := map[string]column.Type{"a": {Kind: column.Binary}, "b": {Kind: column.FixedBinary, Width: 1}, "c": {Kind: column.FixedBinary, Width: 2}}
 	lookup := func(name string) (int, column.Type, error) { return 0, types[name], nil }
 	for _, text := range []string{"greatest(a, b)", "coalesce(b, c)", "case when a is null then c else a end"} {

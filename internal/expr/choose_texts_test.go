@@ -11,6 +11,7 @@ import (
 // A case of texts gives each row the text of its branch, batch after batch, whichever branches
 // have texts. If only one has some, nothing is copied.
 func TestChoiceOfTexts(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))
 	str := func(s string) column.Value { return column.Value{Type: stringType, Bytes: s} }
 	null := column.Value{Type: stringType, Null: true}

@@ -9,6 +9,7 @@ import (
 // TestDivisor protects the multiplication that stands for a division, for
 // divisors of all sizes and numerators around their multiples.
 func TestDivisor(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	divisors := []int64{1, 2, 3, 5, 7, 60, 86400, 1e6, 86400e6, 86400e9, math.MaxInt64, math.MaxInt64 - 1, 1 << 62, 1<<62 + 1, 1<<32 - 1, 1<<32 + 1}
 	for range 2000 {

@@ -71,6 +71,7 @@ func expandTemplate(template string, names []string, axes map[string][]string) [
 // TestEdgesAsDuckDB protects types and values of operators, casts and functions over edge values:
 // those of DuckDB, but for what a line of docs/semantics.md explains.
 func TestEdgesAsDuckDB(t *testing.T) {
+	t.Parallel()
 	used := make([]int, len(reasons))
 	for i, c := range slices.Concat(edgeCases(t), functionCases(t)) {
 		if testing.Short() && i%10 > 0 {

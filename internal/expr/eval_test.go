@@ -32,6 +32,7 @@ func evalText(text string) (column.Value, error) {
 // TestValues protects results and their types on constants: a sentence each
 // for what the random test does not reach or what a rule of SPEC.md says.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	cases := []struct{ text, typ, want, why string }{
 		{"1 + 2", "int64", "3", "integers add to int64"},
 		{"7 / 2", "double", "3.5", "division is never integer division"},
@@ -142,6 +143,7 @@ func TestValues(t *testing.T) {
 
 // TestBindErrors protects the wording and place of mistakes of meaning.
 func TestBindErrors(t *testing.T) {
+	t.Parallel()
 	cases := []struct{ text, want string }{
 		{"i + x", `unknown column "x", at character 5 of "i + x"`},
 		{"s + i", `cannot add string and int64, at character 3 of "s + i"`},
@@ -203,6 +205,7 @@ func TestBindErrors(t *testing.T) {
 // TestRunErrors protects that what goes wrong on values is typed, and that it
 // goes wrong when a row is computed, not before.
 func TestRunErrors(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"9223372036854775807 + 1", "-9223372036854775807 - 2", "4611686018427387904 * 2", "abs(-9223372036854775808)",
 		"date '2000-01-01' + 9000000000", "99999999999999999999999999999999999999. + 1",
@@ -254,6 +257,7 @@ func TestRunErrors(t *testing.T) {
 // TestBeyondPrecision protects against wrong numbers from files whose values
 // have more digits than their type admits.
 func TestBeyondPrecision(t *testing.T) {
+	t.Parallel()
 	typ := testColumns[5].Type
 	b := &column.Batch{Rows: 1, Cols: []column.Vector{5: flatVector(typ, []column.Value{{Type: typ, Int: 1e17}})}}
 	for _, text := range []string{"p + 0.00001", "p * 1000000", "p + p * 0.00000001"} {
@@ -298,6 +302,7 @@ func bindText(t testing.TB, text string) *Expr {
 // TestNullStringsArePadded protects readers of 16 bytes from where a span
 // begins: a column of NULLs has no bytes of its own to give them.
 func TestNullStringsArePadded(t *testing.T) {
+	t.Parallel()
 	b := &column.Batch{Rows: 2, Cols: []column.Vector{{Type: int64Type, Len: 2, Int: []int64{1, 2}}}}
 	for _, text := range []string{"case when i > 2 then 'a' end", "cast(nullif(i, i) as varchar)", "nullif(i, i)::varchar || 'b'"} {
 		var out column.Vector
@@ -309,6 +314,7 @@ func TestNullStringsArePadded(t *testing.T) {
 
 // TestColumnIsAliased protects that a plain column costs nothing.
 func TestColumnIsAliased(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	b := randomRows(r, 10, false).batch(r, false)
 	e := bindText(t, "(i)")
@@ -337,6 +343,7 @@ func TestColumnIsAliased(t *testing.T) {
 // consumers use as a key: one for each Dict that comes by, kept when the
 // Dict comes again, never one for two.
 func TestDictionary(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	str := func(s string) column.Value { return column.Value{Type: stringType, Bytes: s} }
 	values := []column.Value{str("a"), str("b"), {Type: stringType, Null: true}, str("c")}
@@ -386,6 +393,7 @@ func TestDictionaryGone(t *testing.T) {
 // TestLargeDictionary protects from translating a large dictionary for the sake of a few rows. It
 // is translated when many rows come with it, and the next one when it is seen a second time.
 func TestLargeDictionary(t *testing.T) {
+	t.Parallel()
 	const rows, entries = 50, 1000
 	batch := func() *column.Batch {
 		dict := column.Vector{Type: int64Type, Len: entries, Int: make([]int64, entries)}
@@ -416,6 +424,7 @@ func TestLargeDictionary(t *testing.T) {
 // TestUnits protects comparisons of timestamps whose conversion to one unit
 // would overflow.
 func TestUnits(t *testing.T) {
+	t.Parallel()
 	ms, ns := testColumns[10].Type, testColumns[11].Type
 	for _, c := range []struct{ ms, ns, want int64 }{
 		{math.MaxInt64, math.MaxInt64, 0}, {math.MinInt64, math.MinInt64, 1}, {-1, -1, 1}, {-1, -1_000_000, 0}, {0, 1, 1}, {1, 1_000_000, 0},

@@ -12,6 +12,7 @@ import (
 // What may fail is evaluated only on rows for which the other operands are true, in whatever
 // order they are written; what cannot fail comes first, equality before the rest.
 func TestFilterOrder(t *testing.T) {
+	t.Parallel()
 	const rows = 100
 	var ints, ones []column.Value
 	var texts []column.Value
@@ -49,6 +50,7 @@ func TestFilterOrder(t *testing.T) {
 
 // The two parts of a filter leave the rows that it leaves.
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"i = 1":                                   "[0] none",
 		"i > 1 and i < 5":                         "[0] none",
@@ -72,6 +74,7 @@ func TestSplit(t *testing.T) {
 // Operands of one column are taken together where it has a dictionary, and one after the other
 // where it has none: with the same rows left, which are those for which the condition is true.
 func TestFilterOneColumn(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	var v column.Vector
 	for _, text := range []string{

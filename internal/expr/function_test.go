@@ -120,6 +120,7 @@ var ofLists = []string{"list_contains", "list_extract", "list_max", "list_min", 
 // TestHash protects that hashes stay as they are: values of many types, known since the first
 // version.
 func TestHash(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"hash(0)": "14374147212387527897", "hash(1)": "3439722301264460078", "hash(-1)": "5841669975847748627", "hash(18446744073709551615::uint64)": "5841669975847748627", "hash(true)": "3439722301264460078",
 		"hash(1.5e0)": "2693614958850487384", "hash('NaN'::double)": "7941542138034176421", "hash('')": "3244421341483603138", "hash('é')": "17839895020865391795", "hash(date '2024-01-31')": "16646921479601731782",
@@ -162,6 +163,7 @@ func TestHash(t *testing.T) {
 // Each is computed three times: as a constant, and with its arguments in
 // columns, flat and dictionary-coded, beside NULL.
 func TestFunctionsAsDuckDB(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, c := range functionCases(t) {
 		want := c.ours

@@ -10,6 +10,7 @@ import (
 // Random expressions, one a part of another, give in a group what they give alone, batch after
 // batch.
 func TestGroup(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		a, b := randomNumber(r, 2), randomNumber(r, 2)
@@ -52,6 +53,7 @@ func TestGroup(t *testing.T) {
 
 // What expressions of one Binder share is one node, and computed once a batch.
 func TestGroupShares(t *testing.T) {
+	t.Parallel()
 	binder, group := NewBinder(testLookup), NewGroup()
 	bind := func(text string) *Expr {
 		n, err := Parse(text)

@@ -12,6 +12,7 @@ import (
 
 // TestIntervalText protects that an interval prints as a text that reads as the same interval.
 func TestIntervalText(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	spans := []Span{{}, {Micros: -1}, {Months: 12}, {Micros: 10_000_000}, {Days: -1}, {Months: -13, Days: 1, Micros: 3_600_000_000}, {Micros: math.MaxInt64 - 999_999}}
 	for range 1000 {
@@ -26,6 +27,7 @@ func TestIntervalText(t *testing.T) {
 
 // TestIntervalMistakes protects that what intervals cannot do is told so, with what can be done.
 func TestIntervalMistakes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"coalesce(interval '1 day', null)":           "epoch(x) is its seconds",
 		"interval '1 day' in (interval '1 day')":     "epoch(x) is its seconds",
@@ -76,6 +78,7 @@ func TestIntervalMistakes(t *testing.T) {
 // order and not, become what package time gives, and come back where clocks show a time only
 // once.
 func TestZonesAsPackageTime(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC"} {
 		at, err := time.LoadLocation(name)
@@ -134,6 +137,7 @@ func TestZonesAsPackageTime(t *testing.T) {
 // TestIntervalColumn protects that a column of intervals is computed with as DuckDB does: 14
 // months, 3 days and 04:05:06.007, and the greatest number of milliseconds that Parquet has.
 func TestIntervalColumn(t *testing.T) {
+	t.Parallel()
 	typ := column.IntervalType
 	rows := []column.Value{
 		{Type: typ, Wide: column.NewInterval(14, 3, 14_706_007_000)},

@@ -14,6 +14,7 @@ import (
 // 31, 32, 62, 63 and 127 bits, in narrow vectors or not, and for batches of which only some rows
 // fit 64 bits. An overflow is one whichever way it was computed.
 func TestNarrow(t *testing.T) {
+	t.Parallel()
 	types := []column.Type{column.DecimalType(15, 0), column.DecimalType(18, 0), column.DecimalType(19, 0), column.DecimalType(38, 0), column.DecimalType(70, 0), int64Type}
 	narrowed := 0
 	for seed := range uint64(3000) {

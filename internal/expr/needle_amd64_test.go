@@ -8,6 +8,7 @@ import (
 )
 
 func TestIndexPair(t *testing.T) {
+	t.Parallel()
 	if !cpu.X86.HasAVX2 {
 		t.Skip("no AVX2")
 	}

@@ -21,6 +21,7 @@ func letters(r *rand.Rand, n, of int) []byte {
 // index finds what bytes.Index finds: texts that are there by chance, texts that were put at the
 // beginning and the end, and texts whose bytes are everywhere.
 func TestNeedleIndex(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	found := 0
 	for round := range 40_000 {
@@ -66,6 +67,7 @@ func stringsOf(strs [][]byte, between []byte, order []int) column.Vector {
 // The kernel says of each string whether it contains the text: strings end to end, strings with
 // gaps that contain the text too, and strings in any order.
 func TestNeedleKernel(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 5))
 	together, apart, hits := 0, 0, 0
 	for round := range 3000 {
@@ -114,6 +116,7 @@ func TestNeedleKernel(t *testing.T) {
 // like gives what its definition says, whatever the shape of the pattern, with letters of both
 // cases and characters of several bytes.
 func TestLikeShapes(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 7))
 	pieces := []string{"", "%", "_", "a", "go", "Go", "ß", "É", "%%", "ogl"}
 	texts := []string{"", "a", "google", "a Google b", "GOO", "éßÉ", "go\xffgle", strings.Repeat("goo ", 30) + "google"}

@@ -24,6 +24,7 @@ func bindNested(text string, bind func(Node, string, func(string) (int, column.T
 
 // No operation but the functions of lists takes a list or map, whatever the type of its elements.
 func TestNestedRefused(t *testing.T) {
+	t.Parallel()
 	for _, pattern := range []string{
 		"@ = 1", "1 = @", "@ = @", "@ < @", "@ <> null", "null = @", "@ = 'a'", "@ in (1)", "1 in (1, @)", "@ in (@)", "x in (@, null)",
 		"@ between 1 and 2", "x between 1 and @", "@ || 'a'", "'a' || @", "@ || @", "@ like 'a'", "'a' like @", "@ ilike '%'",
@@ -48,6 +49,7 @@ func TestNestedRefused(t *testing.T) {
 }
 
 func TestNestedNoCondition(t *testing.T) {
+	t.Parallel()
 	for name, typ := range nestedColumns {
 		if _, err := bindNested(name, BindFilter); err == nil || !strings.Contains(err.Error(), "must be boolean, this is "+typ.String()) {
 			t.Errorf("%s: %v", typ, err)
@@ -57,6 +59,7 @@ func TestNestedNoCondition(t *testing.T) {
 
 // A list passes through as it is and may be asked whether it is NULL.
 func TestNestedPasses(t *testing.T) {
+	t.Parallel()
 	list := column.Vector{
 		Type: nestedColumns["l"], Len: 3, Null: []bool{false, true, false}, Span: []column.Span{{Len: 2}, {}, {Off: 1, Len: 2}},
 		Elem: &column.Vector{Type: int64Type, Len: 3, Int: []int64{1, 2, 3}},

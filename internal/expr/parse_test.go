@@ -9,6 +9,7 @@ import (
 // TestParsePrint protects the grammar: precedence and associativity show in
 // where the canonical text needs parentheses.
 func TestParsePrint(t *testing.T) {
+	t.Parallel()
 	cases := []struct{ text, want, why string }{
 		{"a+b*c", "a + b * c", "products bind tighter than sums"},
 		{"(a+b)*c", "(a + b) * c", "needed parentheses stay"},
@@ -129,6 +130,7 @@ func roundTrip(t *testing.T, n Node) {
 
 // A name without as is a mistake that SQL allows and many will make.
 func TestNameWithoutAs(t *testing.T) {
+	t.Parallel()
 	_, err := ParseAggs("sum(price) p")
 	if want := `expected "," or "as NAME", found "p", at character 12 of "sum(price) p"`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -137,6 +139,7 @@ func TestNameWithoutAs(t *testing.T) {
 
 // TestParseErrors protects the place and wording of mistakes.
 func TestParseErrors(t *testing.T) {
+	t.Parallel()
 	cases := []struct{ text, want string }{
 		{"", `expected an expression, found end of text, at character 1 of ""`},
 		{"position(a from b)", `expected "in", found "from", at character 12 of "position(a from b)"`},
@@ -192,6 +195,7 @@ func TestParseErrors(t *testing.T) {
 // TestParseDepth protects the stack: nesting is refused at a limit, and a
 // long chain of operators, which nests to the left, is not.
 func TestParseDepth(t *testing.T) {
+	t.Parallel()
 	for _, open := range []string{"(", "-", "not ", "f(", "case when ", "a in (", "cast("} {
 		if _, err := Parse(strings.Repeat(open, 100_000) + "a"); err == nil {
 			t.Errorf("%q nested 100,000 deep was parsed", open)
@@ -212,6 +216,7 @@ func TestParseDepth(t *testing.T) {
 
 // TestLists protects what the engine reads from lists.
 func TestLists(t *testing.T) {
+	t.Parallel()
 	keys, err := ParseKeys(` id1 , "a b" as x, v1+1 as "y z",f( a , b )`)
 	if err != nil {
 		t.Fatal(err)
@@ -239,6 +244,7 @@ func TestLists(t *testing.T) {
 // TestOrder protects the words of an order, and that -x of a name means
 // descending while -x within an expression is arithmetic.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		text, item, node string
 		desc             bool
@@ -273,6 +279,7 @@ func TestOrder(t *testing.T) {
 // TestRewrite protects that replacing a call keeps the rest and leaves the
 // original alone.
 func TestRewrite(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"max(a) - min(b)", "case max(a) when 1 then min(b) else 2 end", "max(a) in (1, min(b))", "max(a) between 1 and min(b)",
 		"not max(a) is null", "cast(max(a) as int64) like min(b)", "f(max(a), 2) filter (where min(b) > 1)", "-max(a) + 1",

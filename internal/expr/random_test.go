@@ -81,6 +81,7 @@ func randomCompare(r *rand.Rand, depth int) string {
 // give what the reference gives, which computes one row at a time: from flat columns and from
 // dictionary-coded ones, on batches of several sizes one after the other.
 func TestAgainstReference(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		text := randomNumber(r, 1+r.IntN(3))
@@ -225,6 +226,7 @@ func boundsOf(r *rand.Rand, data testRows, col int) column.Bounds {
 // TestCanSkipSound protects answers from statistics: rows with a match are
 // never skipped. It also wants skipping to happen at all.
 func TestCanSkipSound(t *testing.T) {
+	t.Parallel()
 	skipped, matched := 0, 0
 	for seed := range uint64(10_000) {
 		r := rand.New(rand.NewPCG(seed, 2))

@@ -9,6 +9,7 @@ import (
 // Reach finds the greatest value of sums, differences and products at the ends of their columns,
 // and says nothing of other expressions.
 func TestReach(t *testing.T) {
+	t.Parallel()
 	types := []column.Type{{Kind: column.Int64}, {Kind: column.Int32}, column.DecimalType(15, 2), column.DecimalType(15, 2), {Kind: column.Float64}, {Kind: column.Uint64}}
 	ends := [][2]int64{{-5, 100}, {-300, 200}, {90_000, 10_494_950}, {0, 10}, {0, 0}, {0, 7}}
 	names := []string{"i", "j", "price", "discount", "f", "u"}

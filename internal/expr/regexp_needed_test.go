@@ -11,6 +11,7 @@ import (
 // The text that a pattern needs is in all its matches. A text that only some matches have is not
 // chosen.
 func TestNeededText(t *testing.T) {
+	t.Parallel()
 	for pattern, want := range map[string]string{
 		"google":                  "google",
 		`google\.(com|ru)/search`: "google.",
@@ -40,6 +41,7 @@ func TestNeededText(t *testing.T) {
 // Functions of regular expressions that look for a needed text first give what package regexp
 // gives: for strings with the text, with the text but no match, and without it.
 func TestNeededTextResults(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 9))
 	parts := []string{"go", "gle", "google", ".com", ".ru", "/", "a", "\xff", "é", "goo"}
 	matches := 0

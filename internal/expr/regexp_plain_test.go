@@ -11,6 +11,7 @@ import (
 // TestPlainPattern protects that patterns which go through a text once match
 // as in package regexp, groups too, and which patterns they are.
 func TestPlainPattern(t *testing.T) {
+	t.Parallel()
 	for pattern, want := range map[string]bool{
 		`^https?://(?:www\.)?([^/]+)/.*$`: true,
 		`^a*b`:                            true,

@@ -11,6 +11,7 @@ import (
 // The rows that are true are those that one after the other tells, for every form of dictionary,
 // flat, with NULLs and without, of any length, behind rows that are there.
 func TestSelect(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 12))
 	var forms [formNone + 1]int
 	var s selector

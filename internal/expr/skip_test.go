@@ -10,6 +10,7 @@ import (
 // TestCanSkip protects each rule of interval reasoning by name, and above
 // all those that keep rows which bounds do not show.
 func TestCanSkip(t *testing.T) {
+	t.Parallel()
 	ints := func(lo, hi int64) column.Bounds {
 		return column.Bounds{Rows: 10, HasMin: true, HasMax: true, Min: intValue(lo), Max: intValue(hi)}
 	}
@@ -123,6 +124,7 @@ func TestCanSkip(t *testing.T) {
 // TestConstDomain protects constants that have no exact counterpart in the
 // column's type, on the values around them.
 func TestConstDomain(t *testing.T) {
+	t.Parallel()
 	type row struct {
 		col   int
 		value column.Value

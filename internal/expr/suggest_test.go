@@ -7,6 +7,7 @@ import (
 
 // What the table of other names says is in the language, and no name in it is one here.
 func TestElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, text := range Elsewhere() {
 		if IsFunction(name) || name != strings.ToLower(name) {
 			t.Errorf("%s is a function here, or not in lower case", name)
@@ -26,6 +27,7 @@ func TestElsewhere(t *testing.T) {
 
 // Names that share letters by chance are not proposed.
 func TestHints(t *testing.T) {
+	t.Parallel()
 	for name, senseless := range map[string]string{
 		"pos": "cos", "lag": "log", "locate": "lcase", "isna": "isnan", "decode": "decade", "toyear": "isoyear", "todate": "today",
 		"json_value": "json_valid", "concat_agg": "concat_ws", "is_null": "ifnull", "last_value": "any_value",

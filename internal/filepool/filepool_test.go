@@ -14,6 +14,7 @@ import (
 // A pool keeps no more files open than it may, whatever was read, and reads all of them; a file
 // that was replaced while it was closed is not read.
 func TestPool(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -66,6 +67,7 @@ func (s sequential) Open(name string) (fs.File, error) {
 
 // Files of an fs.FS are the same, as far as it tells.
 func TestPoolFS(t *testing.T) {
+	t.Parallel()
 	files := fstest.MapFS{"x": {Data: []byte("text"), ModTime: time.Unix(1, 0)}}
 	p := new(Pool)
 	defer p.Close()

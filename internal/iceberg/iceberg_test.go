@@ -22,6 +22,7 @@ import (
 
 // The file of metadata is that of the hint, or of a version behind it, or the latest, if one is.
 func TestChoose(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		names, hint, want string
 	}{
@@ -48,6 +49,7 @@ func TestChoose(t *testing.T) {
 // What is below the location is below the folder of the table; schemes are those of this program,
 // and nothing in a path is unescaped.
 func TestPlace(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ location, path, want string }{
 		{"s3://b/t", "s3a://b/t/data/x%20y.parquet", "data/x%20y.parquet"},
 		{"s3n://b/t/", "s3://b/t/data/x.parquet", "data/x.parquet"},
@@ -66,6 +68,7 @@ func TestPlace(t *testing.T) {
 }
 
 func TestParseTime(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"2024-01-31": "2024-01-31T00:00:00Z", "2024-01-31 12:30": "2024-01-31T12:30:00Z", "2024-01-31T12:30:01.5": "2024-01-31T12:30:01.5Z",
 		"2024-01-31 12:30:00+02:00": "2024-01-31T10:30:00Z", "2024-01-31T12:30:00Z": "2024-01-31T12:30:00Z", "yesterday": "", "2024-02-30": "",
@@ -80,6 +83,7 @@ func TestParseTime(t *testing.T) {
 // Bounds are read as the specification writes them, also of narrower types; what is of another
 // length is none.
 func TestBoundOf(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		typ  string
 		data []byte
@@ -136,6 +140,7 @@ func shown(v column.Value) string {
 // Each value lies within the bounds that the value of its partition gives, as the specification
 // makes it, and as writers made it that rounded times before 1970 towards it.
 func TestTransforms(t *testing.T) {
+	t.Parallel()
 	table := func(typ string) *reading {
 		of, err := typeOf(typ)
 		if err != nil {
@@ -208,6 +213,7 @@ func (f file) Open(context.Context, string) (parquetio.Input, func(), error) {
 // A manifest that is cut off anywhere is an error, and one with a byte changed an error or other
 // files, never a panic; what was drawn for blocks is given back.
 func TestDamagedManifest(t *testing.T) {
+	t.Parallel()
 	schema := avro.MustParse(`{"type": "record", "name": "manifest_entry", "fields": [{"name": "status", "type": "int", "field-id": 0}, {"name": "data_file", "type": {"type": "record", "name": "r2", "fields": [
 		{"name": "file_path", "type": "string"}, {"name": "file_format", "type": "string"}, {"name": "partition", "type": {"type": "record", "name": "r102", "fields": [{"name": "d", "type": ["null", {"type": "int", "logicalType": "date"}], "field-id": 1000}]}},
 		{"name": "record_count", "type": "long"}, {"name": "file_size_in_bytes", "type": "long"},
@@ -267,6 +273,7 @@ func TestDamagedManifest(t *testing.T) {
 
 // Metadata of version 1 has one schema and one spec, whose fields may have no ids.
 func TestOldMetadata(t *testing.T) {
+	t.Parallel()
 	r := &reading{ctx: t.Context(), mem: budget.Or(nil), store: file(`{"format-version": 1, "location": "/t", "schema": {"type": "struct", "fields": [{"id": 1, "name": "x", "required": true, "type": "long"}]},
 		"partition-spec": [{"name": "x", "transform": "identity", "source-id": 1}, {"name": "y", "transform": "void", "source-id": 1}], "current-snapshot-id": -1, "snapshots": []}`)}
 	m, err := r.readMetadata("")
@@ -287,6 +294,7 @@ func TestOldMetadata(t *testing.T) {
 }
 
 func TestNameMapping(t *testing.T) {
+	t.Parallel()
 	var names nameMapping
 	if err := json.Unmarshal([]byte(`[{"field-id": 1, "names": ["a", "b"]}, {"field-id": 2, "names": ["s"], "fields": [{"field-id": 3, "names": ["x", "a"]}]}, {"names": ["none"]}]`), &names); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 // The vectors made of records are drawn from the budget, and given back when
 // the reader is closed; a refusal is the budget's error.
 func TestRecordsBudget(t *testing.T) {
+	t.Parallel()
 	b := array.NewRecordBuilder(memory.NewGoAllocator(), arrow.NewSchema([]arrow.Field{
 		{Name: "n", Type: arrow.PrimitiveTypes.Int32}, {Name: "s", Type: arrow.BinaryTypes.String},
 	}, nil))

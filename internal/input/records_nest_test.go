@@ -15,6 +15,7 @@ import (
 // A list or map in the input cannot be used, though a result may hold one;
 // the columns beside it can.
 func TestNestedInputRefused(t *testing.T) {
+	t.Parallel()
 	int64Type := column.Type{Kind: column.Int64}
 	schema := arrow.NewSchema([]arrow.Field{
 		column.ArrowField("l", column.ListOf(int64Type), true), column.ArrowField("m", column.MapOf(int64Type), true),

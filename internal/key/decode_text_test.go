@@ -18,6 +18,7 @@ import (
 // interner where the budget has no room for the table. A decoder may go from
 // one to the other, and what it has given before must not be written to.
 func TestDecodeText(t *testing.T) {
+	t.Parallel()
 	refuse := budgettest.Lender(func(bytes int64) error {
 		if bytes > 0 {
 			return errors.New("refused")

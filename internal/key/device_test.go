@@ -50,6 +50,7 @@ func edges(t column.Type, long bool) []column.Value {
 // Keys made from dictionary entries are those of Encode, unless there are long strings that are
 // not interned.
 func TestTranslateDict(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		long := seed%4 == 0
@@ -96,6 +97,7 @@ func TestTranslateDict(t *testing.T) {
 // A device that makes fields from values relies on this: bits, shifted to their place, are their
 // own hash, and the hash of an inline string is that of its two words.
 func TestFieldFromValues(t *testing.T) {
+	t.Parallel()
 	fromValues := 0
 	for _, typ := range types {
 		for _, intern := range []bool{false, true} {

@@ -13,6 +13,7 @@ import (
 // F10, F56: strings that were made to have one hash have numbers of their own,
 // and lie near the slots where they are looked for.
 func TestInternEqualHashes(t *testing.T) {
+	t.Parallel()
 	// slots: of so many strings that nobody chose none lies 100 from home
 	const n, most = 20_000, 200
 	in := NewInterner(nil)
@@ -56,6 +57,7 @@ func collidingStrings(t *testing.T, n int) []string {
 // The budget knows of all memory; a string that it has no room for is interned
 // all the same, and asked for again.
 func TestInternBudget(t *testing.T) {
+	t.Parallel()
 	refused := errors.New("refused")
 	limit, held := int64(math.MaxInt64), int64(0)
 	in := NewInterner(budgettest.Lender(func(n int64) error {

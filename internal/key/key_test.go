@@ -122,6 +122,7 @@ func canonical(v column.Value) string {
 // equal values have equal hashes, and decoding gives the values back, whether
 // the vectors are flat, coded, or in a layout with interned strings.
 func TestEncodeDecode(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var cols []Column
@@ -260,6 +261,7 @@ func compareDigits(d *Decoder, a, b []uint64) int {
 // The hash fixes the output order, so it must not change by accident: golden
 // values of the hash of single keys.
 func TestHashGolden(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		typ  column.Kind
 		v    column.Value
@@ -283,6 +285,7 @@ func TestHashGolden(t *testing.T) {
 
 // A layout must not waste words: interned pairs and small integers share them.
 func TestLayoutWords(t *testing.T) {
+	t.Parallel()
 	str, i32 := column.Type{Kind: column.String}, column.Type{Kind: column.Int32}
 	for _, x := range []struct {
 		cols []Column

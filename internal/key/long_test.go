@@ -36,6 +36,7 @@ func stringRows(t *testing.T, strs []string, dict bool, reg *arena.Arenas) (*Lay
 // different keys, and each is equal to itself: in rows and between a batch
 // and rows.
 func TestAlikeStrings(t *testing.T) {
+	t.Parallel()
 	for name, strs := range map[string][]string{
 		"around 15 bytes":                      {strings.Repeat("a", 14), strings.Repeat("a", 15), strings.Repeat("a", 16), strings.Repeat("a", 15) + "\x00", strings.Repeat("a", 14) + "\x00"},
 		"a long common prefix":                 {strings.Repeat("p", 64<<10) + "1", strings.Repeat("p", 64<<10) + "2", strings.Repeat("p", 64<<10)},
@@ -86,6 +87,7 @@ func sameLongWord(t *testing.T) []string {
 
 // The room for the strings of a batch is known before they are stored.
 func TestLongBytes(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		u := newTuples(rng, []Column{{Type: stringType}, {Type: stringType}}, 100)
@@ -123,6 +125,7 @@ func TestLongBytes(t *testing.T) {
 // rows rebased onto it, and moved on from there into an arena, are the same
 // keys at every stop.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		cols := []Column{{Type: stringType}, {Type: types[rng.IntN(len(types))]}, {Type: stringType, Intern: true}, {Type: stringType}}
@@ -155,6 +158,7 @@ func TestMove(t *testing.T) {
 
 // Only inline fields hold refs.
 func TestHasRefs(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		cols []Column
 		want bool

@@ -13,6 +13,7 @@ import (
 // Match leaves the groups whose keys are those of their rows, with one or several fields of all
 // kinds, where most keys are the same and where few are.
 func TestMatch(t *testing.T) {
+	t.Parallel()
 	const none = math.MaxUint32
 	left, gone := 0, 0
 	for seed := range uint64(60) {

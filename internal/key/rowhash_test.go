@@ -11,6 +11,7 @@ import (
 // HASH-OMITTED: rows whose few values are hashed by their bits have no hash: it is computed from
 // their key words. Others keep theirs.
 func TestOmitHash(t *testing.T) {
+	t.Parallel()
 	bare := 0
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -65,6 +66,7 @@ func TestOmitHash(t *testing.T) {
 
 // A query without keys has one group, whose row is as it was.
 func TestOmitHashNoKeys(t *testing.T) {
+	t.Parallel()
 	l := NewLayout(nil)
 	if l.OmitHash(); l.Base() != 1 {
 		t.Error("a row without keys has no hash")
@@ -78,6 +80,7 @@ func TestOmitHashNoKeys(t *testing.T) {
 // Where a device takes part the key of a query without keys has a word, and its hash is that of no
 // field, as Encode has it.
 func TestConstantKey(t *testing.T) {
+	t.Parallel()
 	l := NewLayout(nil)
 	l.Constant()
 	e := NewEncoder(l, NewInterner(nil))

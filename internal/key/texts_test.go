@@ -25,6 +25,7 @@ func textsOf(first, n int) (out []column.Value) {
 // TEXT-ONCE: strings of dictionaries that several workers translate have one ref each; the words of
 // others differ, and they are the strings again in rows. So it is in fields of any size.
 func TestTexts(t *testing.T) {
+	t.Parallel()
 	const workers, dicts, each, step = 4, 12, 400, 100
 	for _, inline := range []int{MaxInline, 40} {
 		reg := arena.New(nil)
@@ -97,6 +98,7 @@ func TestTexts(t *testing.T) {
 
 // Memory that is refused is an answer, and what was added stays; all is drawn, and given back.
 func TestTextsRefused(t *testing.T) {
+	t.Parallel()
 	memory := budgettest.AtMost(3 << 20)
 	reg := arena.New(nil)
 	texts := NewTexts(reg, memory)

@@ -9,6 +9,7 @@ import (
 
 // Rows may be added in any order, and sets united; each block is drawn once.
 func TestRows(t *testing.T) {
+	t.Parallel()
 	memory := budget.New(budget.Memory, 0)
 	var a, b Rows
 	for _, row := range []uint64{70000, 3, 1 << 40, 4, 3, 65536} {

@@ -6,6 +6,7 @@ import (
 )
 
 func TestReadCSV(t *testing.T) {
+	t.Parallel()
 	text := "a,\"b\"\"c\"\r\n\\N,\"\\N\"\n\"x\n,y\",\n\"\",\"é\"\n"
 	table, err := ReadCSV(strings.NewReader(text), `\N`)
 	if err != nil {
@@ -34,6 +35,7 @@ func TestReadCSV(t *testing.T) {
 }
 
 func TestReadNDJSON(t *testing.T) {
+	t.Parallel()
 	table, err := ReadNDJSON(strings.NewReader(`{"k":"x","n":12345678901234567890.10}`+"\n"+`{"k":null,"n":true}`), []string{"k", "n"})
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +52,7 @@ func TestReadNDJSON(t *testing.T) {
 
 // Two spellings of one value, or of two, by SQL type.
 func TestCellsBySQLType(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		sqlType, a, b string
 		same          bool
@@ -90,6 +93,7 @@ func TestCellsBySQLType(t *testing.T) {
 // A sampled answer is checked by its sample, its number of groups and its
 // totals.
 func TestSampledExpectation(t *testing.T) {
+	t.Parallel()
 	read := func(text string) Table {
 		table, err := ReadCSV(strings.NewReader(text), `\N`)
 		if err != nil {

@@ -38,6 +38,7 @@ func askWith(t *testing.T, name string, param column.Value, col column.Vector) C
 
 // The answers are DuckDB's, but for the NULL of entropy.
 func TestQuantiles(t *testing.T) {
+	t.Parallel()
 	x := ints(int32Type, 9, nil, 1, 4, 2)
 	for _, c := range []struct {
 		name  string
@@ -87,6 +88,7 @@ func TestQuantiles(t *testing.T) {
 
 // 0.29 of 100 is 29 exactly, though not with doubles.
 func TestQuantileIsExact(t *testing.T) {
+	t.Parallel()
 	var values []any
 	for i := range 101 {
 		values = append(values, i*100)
@@ -100,6 +102,7 @@ func TestQuantileIsExact(t *testing.T) {
 }
 
 func TestDistinctValues(t *testing.T) {
+	t.Parallel()
 	odd := doubles(math.NaN(), math.Copysign(0, -1), 0, math.NaN(), 0, 3)
 	for _, c := range []struct {
 		name string
@@ -128,6 +131,7 @@ func TestDistinctValues(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
+	t.Parallel()
 	n := func(i int64) column.Value { return column.Value{Type: column.Type{Kind: column.Int64}, Int: i} }
 	x := ints(int32Type, 2, nil, 1, 2, 9)
 	odd := doubles(1, math.NaN(), -inf, 0, math.Copysign(0, -1))

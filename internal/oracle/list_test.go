@@ -9,6 +9,7 @@ import (
 
 // Two texts of lists or maps of one SQL type, as the same value or two.
 func TestListCells(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		sqlType, a, b string
 		same          bool
@@ -56,6 +57,7 @@ func TestListCells(t *testing.T) {
 
 // Values of the engine, CSV and JSON of a list are one cell.
 func TestListCellOf(t *testing.T) {
+	t.Parallel()
 	words := []string{"a", "it's", `a\b, "c"`, "null", "", "{=}", "\n"}
 	str := column.Type{Kind: column.String}
 	elem := column.Vector{Type: str, Len: len(words)}

@@ -67,6 +67,7 @@ func sequence(n int) (all []int) {
 
 // The answers are worked out by hand, or are DuckDB's.
 func TestAggregates(t *testing.T) {
+	t.Parallel()
 	x := ints(int32Type, 3, nil, 1, 2, 1)
 	y := doubles(10, 20, 30, math.NaN(), 50)
 	b := ints(boolType, 1, nil, 0, 1, 1)
@@ -118,6 +119,7 @@ func TestAggregates(t *testing.T) {
 }
 
 func TestSumOverflows(t *testing.T) {
+	t.Parallel()
 	top, _ := askAll(Query{Aggs: []Agg{{Func: "sum", Args: []int{0}}}}, ints(column.Type{Kind: column.Int64}, 1<<62, 1<<62, 1<<62))
 	if got := top.Rows[0][0].String(); got != "13835058055282163712" {
 		t.Errorf("a sum of int64 past int64 is %s", got)
@@ -130,6 +132,7 @@ func TestSumOverflows(t *testing.T) {
 // NULL is one group, so are all NaN, and so are both zeros; the filter comes
 // before the groups.
 func TestGroups(t *testing.T) {
+	t.Parallel()
 	nan := math.Float64frombits(0xFFF8000000000001)
 	r, err := askAll(Query{
 		Keys:  []int{0},
@@ -147,6 +150,7 @@ func TestGroups(t *testing.T) {
 
 // Without keys there is one group, even of no rows; with keys there is none.
 func TestNoRows(t *testing.T) {
+	t.Parallel()
 	none := func([]column.Value) bool { return false }
 	all := Query{Where: none, Aggs: []Agg{{Func: "count"}, {Func: "sum", Args: []int{0}}}}
 	r, err := askAll(all, doubles(1))
@@ -161,6 +165,7 @@ func TestNoRows(t *testing.T) {
 
 // first follows file order, whatever the order of the batches.
 func TestFileOrder(t *testing.T) {
+	t.Parallel()
 	schema := column.Schema{Fields: []column.Field{{Type: int32Type}}}
 	batches := []column.Batch{
 		{Rows: 1, First: 5, Cols: []column.Vector{ints(int32Type, 2)}},
@@ -173,6 +178,7 @@ func TestFileOrder(t *testing.T) {
 }
 
 func TestEqualFindsDifferences(t *testing.T) {
+	t.Parallel()
 	row := func(key int64, value float64) []Cell { return []Cell{integer(key), float(value)} }
 	want := Result{Keys: 1, Rows: [][]Cell{row(1, 10), row(2, 1e-12)}}
 	for _, c := range []struct {

@@ -14,6 +14,7 @@ func question(groups float64, bytes int64) DeviceFacts {
 }
 
 func TestChooseDevice(t *testing.T) {
+	t.Parallel()
 	small := question(1e6, 14e8)
 	small.Rows, small.Bytes = 1e5, 14e5
 	two := small
@@ -91,6 +92,7 @@ func ask(text string) func(*DeviceFacts) {
 
 // What is left of a run is its part of all that is to be read and to cross.
 func TestDeviceFactsRest(t *testing.T) {
+	t.Parallel()
 	f := question(1e6, 14e8)
 	f.Crossing, f.Unpacked, f.Texts = 1e9, 1e8, 1e6
 	if got := f.rest(25e6); got.Rows != 25e6 || got.Bytes != 35e7 || got.Crossing != 25e7 || got.Unpacked != 25e6 || got.Texts != 25e4 || got.Groups != f.Groups {
@@ -104,6 +106,7 @@ func TestDeviceFactsRest(t *testing.T) {
 // Rows that devices make cost workers less than others, and less yet where they need not decompress
 // the columns.
 func TestEncodedPays(t *testing.T) {
+	t.Parallel()
 	rows := question(1e6, 14e8)
 	rows.Threads = 4
 	half, all := rows, rows
@@ -122,6 +125,7 @@ func TestEncodedPays(t *testing.T) {
 
 // More of anything never takes less time, and the answer is a number.
 func TestPredictionsGrow(t *testing.T) {
+	t.Parallel()
 	for _, grow := range []func(*DeviceFacts){
 		func(f *DeviceFacts) { f.Rows *= 4 },
 		func(f *DeviceFacts) { f.Bytes *= 4 },

@@ -67,6 +67,7 @@ func spec(t *testing.T, text string) device.Spec {
 // What computes is decided before anybody looks for a device, and once more by the same facts if
 // there turns out to be none.
 func TestDecideDevice(t *testing.T) {
+	t.Parallel()
 	const sum, mode = "sum(quantity)", "mode(quantity)"
 	for _, x := range []struct {
 		device string
@@ -105,6 +106,7 @@ func TestDecideDevice(t *testing.T) {
 
 // While the input is read, a device pays as long as enough of it is left.
 func TestDevicePays(t *testing.T) {
+	t.Parallel()
 	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
 	p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
 	d := p.decideDevice()
@@ -150,6 +152,7 @@ func TestDevicePays(t *testing.T) {
 
 // A pace that was measured for a moment opens a device only where that gains much.
 func TestDevicePaysTrust(t *testing.T) {
+	t.Parallel()
 	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
 	p.Facts.Rows, p.Facts.Bytes = 1e8, 1e8
 	d := p.decideDevice()
@@ -173,6 +176,7 @@ func TestDevicePaysTrust(t *testing.T) {
 
 // The pace of a worker counts for less while its table is small.
 func TestSlower(t *testing.T) {
+	t.Parallel()
 	f := question(1e6, 14e8)
 	now, same := defaultCosts.slower(f, 1e4), defaultCosts.slower(f, 1e6)
 	if now < 4 || now > 10 || same != 1 {
@@ -191,6 +195,7 @@ func TestSlower(t *testing.T) {
 // A device is opened only when it is known to pay, where the plan does not know how many rows pass
 // and how many groups they make, or the CPU may be as fast, and opening takes time.
 func TestDeviceLazy(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		by, where string
 		times     float64 // as long as a device the CPU is predicted to take
@@ -218,6 +223,7 @@ func TestDeviceLazy(t *testing.T) {
 // Lists of values are a device's where it makes the rows, and where all of them find room on the
 // host.
 func TestDecideDeviceLists(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		name  string
 		where string
@@ -247,6 +253,7 @@ func TestDecideDeviceLists(t *testing.T) {
 
 // The dictionaries of a file tell how many groups to expect.
 func TestExpectedGroups(t *testing.T) {
+	t.Parallel()
 	for by, want := range map[string][2]float64{
 		"region":          {3, 20},
 		"region, product": {10, 2000},

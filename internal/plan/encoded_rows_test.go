@@ -109,6 +109,7 @@ func TestComputedRowsOnDevice(t *testing.T) {
 // What only entries of dictionaries can be computed for is the CPU's where pages of numbers are not
 // coded, and so are long texts that have no refs.
 func TestUncodedIsNoDevices(t *testing.T) {
+	t.Parallel()
 	file := kindsOfColumns(t, 350, "none", parquet.MaxRowsPerRowGroup(150))
 	for _, x := range []struct{ by, aggs, where string }{
 		{"i8", "sum(i8 << 2)", ""}, {"name || ' and more than 15 bytes'", "count(*)", ""},

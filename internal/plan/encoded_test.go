@@ -96,6 +96,7 @@ func encodedQuery(t *testing.T, from input.Source, q query.Query) (*planner, *de
 
 // What devices cannot make of encoded columns is told.
 func TestEncodedPlanLacks(t *testing.T) {
+	t.Parallel()
 	file := kindsOfColumns(t, 10, "none")
 	for _, x := range []struct {
 		by, aggs, where string
@@ -126,6 +127,7 @@ func TestEncodedPlanLacks(t *testing.T) {
 
 // Records are decoded before gagg sees them.
 func TestEncodedPlanRecords(t *testing.T) {
+	t.Parallel()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32}}, nil)
 	records, err := array.NewRecordReader(schema, nil)
 	if err != nil {
@@ -140,6 +142,7 @@ func TestEncodedPlanRecords(t *testing.T) {
 
 // Each column is read as often as it is used: as a key, as an argument, or for its NULLs.
 func TestEncodedPlanOutputs(t *testing.T) {
+	t.Parallel()
 	file := kindsOfColumns(t, 10, "none")
 	for _, x := range []struct {
 		by, aggs string
@@ -186,6 +189,7 @@ var (
 
 // Rows that follow a plan are those that workers make.
 func TestEncodedPlanRows(t *testing.T) {
+	t.Parallel()
 	for nulls := range nullsOf {
 		file := kindsOfColumns(t, 200, nulls)
 		for _, by := range encodedKeys {

@@ -12,6 +12,7 @@ import (
 // The keys of a shared set have no place for what their grouping set leaves out, nor for NULLs that
 // no row has: with a value of a word they are two words, or one.
 func TestSharedKeys(t *testing.T) {
+	t.Parallel()
 	p := &planner{Plan: &Plan{
 		Query:  &query.Compiled{Groupings: [][]bool{{true, true, false}, {false, false, true}, {false, false, false}}},
 		Filled: cpu.Filled{Keys: []bool{true, true, false, true}},

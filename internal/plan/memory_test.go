@@ -11,6 +11,7 @@ import (
 // A memory plan has a share for each that needs one, and no more in all than
 // the limit, at any time: while reading, and after.
 func TestMemoryPlan(t *testing.T) {
+	t.Parallel()
 	const mib = 1 << 20
 	for _, c := range []struct {
 		limit, read int64

@@ -9,6 +9,7 @@ import (
 
 // Which groups leave a device, or why all do, is told to people.
 func TestSelection(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		by, agg, having, order string
 		limit, offset          int64

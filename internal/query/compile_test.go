@@ -30,6 +30,7 @@ func (c columns) Find(name string) (int, error) {
 // Each column, argument and aggregate is there once, in the order of their first use. What
 // follows from keys is no key.
 func TestCompileOnce(t *testing.T) {
+	t.Parallel()
 	c, err := Compile(columns{"a", "b", "x", "y"}, Query{
 		By:      []string{"b, b + 1, b"},
 		Aggs:    []Agg{{Text: "sum(x), sum(x) + count(*)"}, {Text: "SUM(x)", Alias: "s"}, {Text: "max(x) - min(y)"}},
@@ -67,6 +68,7 @@ func TestCompileOnce(t *testing.T) {
 
 // What a query does wrong is an error of its own text, or of its sense.
 func TestCompileWrong(t *testing.T) {
+	t.Parallel()
 	for _, q := range []Query{
 		{},
 		{By: []string{"sum(a)"}},

@@ -14,6 +14,7 @@ import (
 // Compressed text is the text: of all formats, and of large rows, which come in pieces. A failure
 // below the compressor is a failure of the document.
 func TestCompressedText(t *testing.T) {
+	t.Parallel()
 	open := map[string]func(io.Reader) (io.Reader, error){
 		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
@@ -55,6 +56,7 @@ func TestCompressedText(t *testing.T) {
 
 // A name says a format and a compression.
 func TestCompressionForPath(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]struct {
 		format      Format
 		compression string

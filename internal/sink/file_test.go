@@ -136,6 +136,7 @@ func expectOnly(t *testing.T, dir, name, content string) {
 // F20 to F23: whichever call fails, the old output stays as it was (the same
 // inode), no hidden file is left, and the run has an error.
 func TestFileFailures(t *testing.T) {
+	t.Parallel()
 	for _, forever := range []bool{false, true} {
 		for _, old := range []string{"", "old content"} {
 			for n := 1; ; n++ {
@@ -184,6 +185,7 @@ func TestFileFailures(t *testing.T) {
 // F27: a link to a file is written through and stays; a link to a folder or
 // to nothing is refused.
 func TestFileSymlinks(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	real, link := filepath.Join(other, "real.csv"), filepath.Join(dir, "link.csv")
 	os.WriteFile(real, []byte("old"), 0o644)
@@ -209,6 +211,7 @@ func TestFileSymlinks(t *testing.T) {
 
 // F22: a place that cannot be written is found by Create.
 func TestCreateRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for path, want := range map[string]error{
 		dir:                                ErrIsFolder,
@@ -235,6 +238,7 @@ func longName(s string) string { return strings.Repeat(s, 300) }
 
 // A base name as long as the system allows still gets its hidden file.
 func TestCreateLongName(t *testing.T) {
+	t.Parallel()
 	dir, name := t.TempDir(), strings.Repeat("x", 255)
 	if err := writeAll(osFS{}, filepath.Join(dir, name)); err != nil {
 		t.Fatal(err)
@@ -244,6 +248,7 @@ func TestCreateLongName(t *testing.T) {
 
 // F25: a reader that went away is seen as EPIPE.
 func TestFileBrokenPipe(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -257,6 +262,7 @@ func TestFileBrokenPipe(t *testing.T) {
 
 // A file behind /dev/fd/N is continued where the process is, and stays open.
 func TestFileDescriptor(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	w, _ := os.Create(path)
 	defer w.Close()
@@ -273,6 +279,7 @@ func TestFileDescriptor(t *testing.T) {
 }
 
 func TestFileAbort(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	f, err := Create(filepath.Join(dir, "x"))
 	if err != nil {
@@ -290,6 +297,7 @@ func TestFileAbort(t *testing.T) {
 // An output that another goroutine gives up stays as it was, whatever the
 // writer still does; one that has appeared is not given up.
 func TestFileGiveUp(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
 	f, err := Create(path)
@@ -324,6 +332,7 @@ func TestFileGiveUp(t *testing.T) {
 
 // F26: device and inode decide.
 func TestSameFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
 	os.MkdirAll(at("data", "sub"), 0o755)

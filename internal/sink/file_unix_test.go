@@ -45,6 +45,7 @@ func TestFileModes(t *testing.T) {
 
 // F24: a FIFO and a device are streamed to, and stay what they are.
 func TestFileStreams(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Skip(err)

@@ -25,6 +25,7 @@ func strings1(name string, values ...column.Value) []testColumn {
 
 // What an independent CSV reader makes of our text is what went in.
 func TestCSVReadsBack(t *testing.T) {
+	t.Parallel()
 	words := []string{"a", "", ",", `"`, "a\nb", "a\r\nb", "\t", " x ", "ü", "\x00", "NULL", "a;b", `""`}
 	cols := []testColumn{{name: "first,", typ: column.Type{Kind: column.String}}, {name: "", typ: column.Type{Kind: column.String}}}
 	for i := range words {
@@ -52,6 +53,7 @@ func TestCSVReadsBack(t *testing.T) {
 
 // F55: NULL, an empty string and the NULL text as a value stay apart.
 func TestCSVNull(t *testing.T) {
+	t.Parallel()
 	cols := append(strings1("s", null(), str(""), str("NA"), str("a\xff")), testColumn{
 		name: "n", typ: column.Type{Kind: column.Int64}, values: []column.Value{null(), integer(0), integer(-1), integer(7)},
 	})
@@ -68,6 +70,7 @@ func TestCSVNull(t *testing.T) {
 
 // Any byte in a name or a value gives valid JSON that decodes to it.
 func TestJSONReadsBack(t *testing.T) {
+	t.Parallel()
 	var words []column.Value
 	for c := range 0x180 {
 		words = append(words, str("x"+string(rune(c))+"y"))
@@ -104,6 +107,7 @@ func TestJSONReadsBack(t *testing.T) {
 
 // A result without rows is still a whole document.
 func TestNoRows(t *testing.T) {
+	t.Parallel()
 	cols := strings1("s")
 	cols = append(cols, testColumn{name: "n", typ: column.Type{Kind: column.Int64}})
 	for f, want := range map[Format]string{
@@ -118,6 +122,7 @@ func TestNoRows(t *testing.T) {
 
 // Arrow output, file and stream, holds the same arrays, and knows UUIDs.
 func TestArrowReadsBack(t *testing.T) {
+	t.Parallel()
 	for _, stream := range []bool{false, true} {
 		for _, cols := range [][]testColumn{everyType(), strings1("s")} {
 			out := render(t, Arrow, cols, 3, Options{Stream: stream})
@@ -188,6 +193,7 @@ func readIPC(t *testing.T, b []byte, stream bool) []arrow.Record {
 // A table keeps to the terminal: text gives way, the widest column first, and
 // numbers stay whole.
 func TestTableWidth(t *testing.T) {
+	t.Parallel()
 	cols := []testColumn{
 		{name: "name", typ: column.Type{Kind: column.String}, values: []column.Value{str(strings.Repeat("long ", 20)), str("short")}},
 		{name: "other", typ: column.Type{Kind: column.String}, values: []column.Value{str("twenty letters at all"), null()}},
@@ -214,6 +220,7 @@ func TestTableWidth(t *testing.T) {
 }
 
 func TestTableMaxRows(t *testing.T) {
+	t.Parallel()
 	c := testColumn{name: "n", typ: column.Type{Kind: column.Int64}}
 	for i := range 2500 {
 		c.values = append(c.values, integer(int64(i)))
@@ -226,6 +233,7 @@ func TestTableMaxRows(t *testing.T) {
 
 // A bar is as long as its number is beside the largest one.
 func TestTableBar(t *testing.T) {
+	t.Parallel()
 	cols := []testColumn{
 		{name: "k", typ: column.Type{Kind: column.String}, values: []column.Value{str("a"), str("b"), str("c"), str("d"), str("e")}},
 		{name: "n", typ: column.DecimalType(9, 1), values: []column.Value{integer(160), integer(81), integer(1), integer(-5), null()}},
@@ -293,6 +301,7 @@ func TestTableBar(t *testing.T) {
 // A table of all rows is drawn in parts. The columns of each are as wide as those before, or
 // wider: no row is lost, and none is cut.
 func TestTableParts(t *testing.T) {
+	t.Parallel()
 	c := testColumn{name: "n", typ: column.Type{Kind: column.String}}
 	for i := range 3*headRows + 5 {
 		c.values = append(c.values, str(strconv.Itoa(i)))
@@ -315,6 +324,7 @@ func TestTableParts(t *testing.T) {
 
 // F78: nothing in a table can move the cursor or turn the text.
 func TestTableEscapes(t *testing.T) {
+	t.Parallel()
 	cols := strings1("na\x1bme", str("\x1b[31mred\a"), str("tab\tnew\nline"), str("\u202eright"), str("\u009bC1"), str("|`*"))
 	for _, f := range []Format{Table, Markdown} {
 		got := string(render(t, f, cols, 9, Options{}))
@@ -328,6 +338,7 @@ func TestTableEscapes(t *testing.T) {
 }
 
 func TestRecordOfOtherSchema(t *testing.T) {
+	t.Parallel()
 	a := recordOf(t, memory.DefaultAllocator, strings1("s", str("x")))
 	b := recordOf(t, memory.DefaultAllocator, everyType()[:1])
 	for _, f := range Formats {

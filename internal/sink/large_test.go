@@ -76,6 +76,7 @@ func largeColumns() []testColumn {
 
 // A row written in pieces has the text that it has when it is written as a whole.
 func TestLargeText(t *testing.T) {
+	t.Parallel()
 	cols := largeColumns()
 	rec := recordOf(t, memory.DefaultAllocator, cols)
 	defer rec.Release()
@@ -108,6 +109,7 @@ func TestLargeText(t *testing.T) {
 
 // Parquet's large rows are row groups of their own, and read back; small ones share one.
 func TestLargeParquet(t *testing.T) {
+	t.Parallel()
 	cols := largeColumns()
 	for _, codec := range []string{"snappy", "zstd", "gzip", "brotli", "none"} {
 		o := Options{Compression: codec, Memory: 1 << 20}
@@ -122,6 +124,7 @@ func TestLargeParquet(t *testing.T) {
 
 // What is packed in pieces is what the codec unpacks.
 func TestPack(t *testing.T) {
+	t.Parallel()
 	for name, codec := range codecs {
 		for _, size := range []int{0, 1, 9, 10, 11, 265, 266, 300, snappyBlock - 5, snappyBlock - 4, snappyBlock, 1 << 20, 255*pieceBytes + 3} {
 			head, value := []byte("head"), bytes.Repeat([]byte("some text "), size/10+1)[:size]

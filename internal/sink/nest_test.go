@@ -98,6 +98,7 @@ func textOf(t column.Type, v column.Value) string {
 
 // The quotes are those of DuckDB 1.5.6, which gave these texts.
 func TestElementQuotes(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]string{
 		"a": "a", "b c": "b c", "": "''", "a,b": "'a,b'", "a'b": `'a\'b'`, `a"b`: `'a"b'`, "a[b": "'a[b'", "a]b": "'a]b'", "a{b": "'a{b'",
 		"a}b": "'a}b'", "a(b": "'a(b'", "a)b": "'a)b'", "a=b": "'a=b'", "a:b": "'a:b'", `a\b`: `a\b`, `\`: `\`, `a'\b`: `'a\'\\b'`,
@@ -150,6 +151,7 @@ func readElements(s string) (elems []string, err error) {
 // The text of a list of any strings reads back as them: nothing else has the
 // same text.
 func TestListTextReadsBack(t *testing.T) {
+	t.Parallel()
 	const marks = `,=:'"[](){}\ ab` + "\n\t\x00NULé"
 	rng := rand.New(rand.NewPCG(1, 2))
 	list := column.ListOf(stringType)
@@ -173,6 +175,7 @@ func TestListTextReadsBack(t *testing.T) {
 
 // Any string in a list, and as the key of a map, decodes from JSON to itself.
 func TestNestedJSONReadsBack(t *testing.T) {
+	t.Parallel()
 	var words []string
 	var values []column.Value
 	for c := range 0x180 {
@@ -206,6 +209,7 @@ func TestNestedJSONReadsBack(t *testing.T) {
 
 // The NULL mark does not pass for a list, nor a list for it.
 func TestNestedCSVNull(t *testing.T) {
+	t.Parallel()
 	list := column.ListOf(doubleType)
 	cols := []testColumn{{name: "l", typ: list, values: []column.Value{null(), nestedValue(list), nestedValue(list, double(1)), nestedValue(list, double(1), double(math.NaN()))}}}
 	for mark, want := range map[string]string{
@@ -218,6 +222,7 @@ func TestNestedCSVNull(t *testing.T) {
 }
 
 func TestNestedArrowReadsBack(t *testing.T) {
+	t.Parallel()
 	for _, stream := range []bool{false, true} {
 		cols := everyNested()
 		out := render(t, Arrow, cols, 2, Options{Stream: stream})

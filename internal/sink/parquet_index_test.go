@@ -43,6 +43,7 @@ func indexedColumns() []testColumn {
 // The page index says where each page lies, with which row it begins, and the bounds of its
 // values: the tightest ones, except for long texts.
 func TestParquetPageIndex(t *testing.T) {
+	t.Parallel()
 	cols := indexedColumns()
 	file := render(t, Parquet, cols, 300, Options{Memory: 500 << 10})
 	f := expectColumns(t, file, cols)
@@ -131,6 +132,7 @@ func checkPage(t *testing.T, rows []column.Value, low, high []byte, c int) (null
 // A file of very many small pages has no index, rather than one that takes much memory. A file
 // with lists has none either.
 func TestParquetWithoutPageIndex(t *testing.T) {
+	t.Parallel()
 	cols := indexedColumns()
 	cols[0].values, cols[1].values = cols[0].values[:10], cols[1].values[:10]
 	list := column.Type{Kind: column.Int64, Nest: column.List}
@@ -158,6 +160,7 @@ func TestParquetWithoutPageIndex(t *testing.T) {
 
 // What is above a text that was cut is greater than all texts that begin with it.
 func TestAbove(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{"": "", "a": "b", "a\xFF": "b", "\xFF\xFF": "", "a\x00": "a\x01", "\xFE\xFF\xFF": "\xFF"} {
 		if got := above([]byte(text)); string(got) != want {
 			t.Errorf("above %q: %q", text, got)

@@ -87,6 +87,7 @@ func expectLeaf(t *testing.T, name string, f *parquet.File, leaf int, want [][]c
 }
 
 func TestParquetNestedEveryType(t *testing.T) {
+	t.Parallel()
 	cols := slices.DeleteFunc(everyNested(), func(c testColumn) bool { return c.typ.Kind == column.Null })
 	for _, codec := range []string{"snappy", "zstd", "none"} {
 		f := expectNested(t, render(t, Parquet, cols, 2, Options{Compression: codec}), cols)
@@ -100,6 +101,7 @@ func TestParquetNestedEveryType(t *testing.T) {
 
 // The schema is the one that the format's standard gives.
 func TestParquetNestedSchema(t *testing.T) {
+	t.Parallel()
 	cols := []testColumn{
 		{name: "l", typ: column.ListOf(stringType)}, {name: "m", typ: column.MapOf(column.Type{Kind: column.Int32})}, {name: "x", typ: int64Type},
 	}
@@ -118,6 +120,7 @@ func TestParquetNestedSchema(t *testing.T) {
 // Lists of any length cross pages, records and row groups; dictionaries fill
 // up in the middle of a list.
 func TestParquetNestedManyPages(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	ints, texts, m := column.ListOf(int64Type), column.ListOf(stringType), column.MapOf(stringType)
 	cols := []testColumn{{name: "ints", typ: ints}, {name: "texts", typ: texts}, {name: "map", typ: m}, {name: "bools", typ: column.ListOf(column.Type{Kind: column.Bool})}}
@@ -149,6 +152,7 @@ func TestParquetNestedManyPages(t *testing.T) {
 
 // A row group ends where its lists are many, not only its rows.
 func TestParquetNestedCut(t *testing.T) {
+	t.Parallel()
 	v := &column.Vector{Type: column.ListOf(int64Type), Len: 5, Null: make([]bool, 5), Span: []column.Span{
 		{Len: rowGroupRows}, {}, {Len: 1}, {Len: rowGroupRows + 1}, {Len: 1},
 	}}

@@ -125,6 +125,7 @@ func expectColumns(t *testing.T, file []byte, cols []testColumn) *parquet.File {
 // Every type with every compression; columns stay in order although their
 // names do not sort that way.
 func TestParquetEveryType(t *testing.T) {
+	t.Parallel()
 	cols := slices.DeleteFunc(everyType(), func(c testColumn) bool { return c.typ.Kind == column.Null })
 	cols = cols[:len(cols)-2] // parquet-go cannot read two columns of one name
 	for codec := range codecs {
@@ -147,6 +148,7 @@ func TestParquetEveryType(t *testing.T) {
 
 // Pages and row groups end at any row, NULLs begin and end anywhere.
 func TestParquetManyPages(t *testing.T) {
+	t.Parallel()
 	const rows, group = 3*pageRows + 77, 2*pageRows + 1001
 	rng := rand.New(rand.NewPCG(3, 4))
 	cols := []testColumn{
@@ -208,6 +210,7 @@ func TestParquetLargeValues(t *testing.T) {
 // Values that repeat become codes, values that do not stop being codes in the
 // middle of a chunk, and a chunk of NULLs has no dictionary at all.
 func TestParquetDictionary(t *testing.T) {
+	t.Parallel()
 	cols := []testColumn{
 		{name: "few", typ: column.Type{Kind: column.String}},
 		{name: "one", typ: column.Type{Kind: column.FixedBinary, Width: 2}},
@@ -258,6 +261,7 @@ func TestParquetDictionary(t *testing.T) {
 // Row groups declare the columns that they are sorted by, as far as these are columns of the file
 // and no lists.
 func TestParquetSorted(t *testing.T) {
+	t.Parallel()
 	list := column.Type{Kind: column.Int64, Nest: column.List}
 	cols := []testColumn{
 		{name: "m", typ: column.Type{Kind: column.Int64, Nest: column.Map}, values: []column.Value{null()}},
@@ -289,6 +293,7 @@ func TestParquetSorted(t *testing.T) {
 }
 
 func TestParquetEmpty(t *testing.T) {
+	t.Parallel()
 	cols := everyType()
 	for i := range cols {
 		cols[i].values = nil
@@ -303,6 +308,7 @@ func TestParquetEmpty(t *testing.T) {
 // The bounds of each type in the order that the format defines. Decimals of
 // more than 18 digits are what parquet-go orders wrongly.
 func TestParquetStatistics(t *testing.T) {
+	t.Parallel()
 	i64 := func(x int64) string { return string(binary.LittleEndian.AppendUint64(nil, uint64(x))) }
 	i32 := func(x int32) string { return string(binary.LittleEndian.AppendUint32(nil, uint32(x))) }
 	f64 := func(x float64) string { return i64(int64(math.Float64bits(x))) }
@@ -352,6 +358,7 @@ func TestParquetStatistics(t *testing.T) {
 }
 
 func TestParquetRefuses(t *testing.T) {
+	t.Parallel()
 	col := testColumn{name: "x", typ: column.TimestampType(column.Second, false), values: []column.Value{integer(math.MaxInt64)}}
 	rec := recordOf(t, memory.DefaultAllocator, []testColumn{col})
 	w, err := NewWriter(Parquet, &bytes.Buffer{}, rec.Schema(), Options{})
@@ -369,6 +376,7 @@ func TestParquetRefuses(t *testing.T) {
 // No copy in a Snappy page reaches back over the beginning of its block, so that the blocks of a
 // page can be decompressed side by side. The page decompresses to what was written.
 func TestSnappyBlocks(t *testing.T) {
+	t.Parallel()
 	text := bytes.Repeat([]byte("the same again, "), 20_000)
 	for _, n := range []int{0, 1, snappyBlock - 1, snappyBlock, snappyBlock + 1, len(text)} {
 		page, err := new(fastSnappy).Encode(nil, text[:n])

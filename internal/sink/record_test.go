@@ -215,6 +215,7 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 
 // An error of the io.Writer comes out of every format, from Write or Close.
 func TestWriterErrors(t *testing.T) {
+	t.Parallel()
 	for _, f := range Formats {
 		for _, n := range []int{0, 3, 500} {
 			t.Run(fmt.Sprintf("%s/%d", f, n), func(t *testing.T) {
@@ -238,6 +239,7 @@ func TestWriterErrors(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]Format{
 		"a.parquet": Parquet, "b.PQ": Parquet, "c.d/e.csv": CSV, "x.tsv": TSV, "x.json": JSON, "x.jsonl": NDJSON,
 		"x.feather": Arrow, "x.md": Markdown, "x.txt": Table, "x": "", "x.parquet.bak": "", ".csv": CSV,
@@ -258,6 +260,7 @@ func TestFormats(t *testing.T) {
 
 // A type without an output form is refused before anything is written.
 func TestNestedRefused(t *testing.T) {
+	t.Parallel()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Int8))}}, nil)
 	for _, f := range Formats {
 		if f == None || f == Arrow {

@@ -13,6 +13,7 @@ import (
 // is written again; what a living one writes, and what only looks alike,
 // stays.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.csv")
 	left := hiddenName(out)
@@ -45,6 +46,7 @@ func TestSweep(t *testing.T) {
 
 // Many writers of one output sweep at the same time: each gets its own file.
 func TestSweepTogether(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out.csv")
 	var all sync.WaitGroup
 	for range 8 {

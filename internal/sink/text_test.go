@@ -13,6 +13,7 @@ import (
 )
 
 func TestAppendFloat(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		f    float64
 		bits int
@@ -48,6 +49,7 @@ func TestAppendFloat(t *testing.T) {
 }
 
 func TestAppendDecimal(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		x     int64
 		scale int
@@ -75,6 +77,7 @@ func TestAppendDecimal(t *testing.T) {
 // Every power of ten, one below it, and numbers with runs of zero digits, in
 // all sizes, against package big.
 func TestAppendWide(t *testing.T) {
+	t.Parallel()
 	one, ten := big.NewInt(1), big.NewInt(10)
 	p := big.NewInt(1)
 	for range 77 {
@@ -89,6 +92,7 @@ func TestAppendWide(t *testing.T) {
 
 // civil against package time, every 97th day of 60,000 years.
 func TestCivil(t *testing.T) {
+	t.Parallel()
 	for days := int64(-11_000_000); days < 11_000_000; days += 97 {
 		y, m, d := civil(days)
 		when := time.Unix(days*secondsPerDay, 0).UTC()
@@ -99,6 +103,7 @@ func TestCivil(t *testing.T) {
 }
 
 func TestAppendTimes(t *testing.T) {
+	t.Parallel()
 	day := func(year int) int64 {
 		return time.Date(year, 3, 15, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
 	}
@@ -131,6 +136,7 @@ func TestAppendTimes(t *testing.T) {
 }
 
 func TestAppendBytes(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"plain": "plain", "a\x00b": `a\x00b`, `back\slash`: `back\x5Cslash`, `"'`: `\x22\x27`, "\xab": `\xAB`,
 	} {

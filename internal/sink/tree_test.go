@@ -62,6 +62,7 @@ func expectTree(t *testing.T, dir string, whole, empty bool) {
 // has an error. An empty folder in its place may be gone before the tree comes, and nothing else
 // may happen to it.
 func TestTreeFailures(t *testing.T) {
+	t.Parallel()
 	for _, forever := range []bool{false, true} {
 		for _, empty := range []bool{false, true} {
 			for n := 1; ; n++ {
@@ -98,6 +99,7 @@ func TestTreeFailures(t *testing.T) {
 
 // A folder with something in it, a file and a link to nothing are no place for a tree.
 func TestTreeRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	os.Mkdir(filepath.Join(dir, "full"), 0o755)
 	os.WriteFile(filepath.Join(dir, "full", "x"), nil, 0o644)
@@ -114,6 +116,7 @@ func TestTreeRefuses(t *testing.T) {
 
 // What comes into the empty folder while the tree is written stays, and the tree does not appear.
 func TestTreeKeepsWhatCame(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	os.Mkdir(path, 0o755)
@@ -133,6 +136,7 @@ func TestTreeKeepsWhatCame(t *testing.T) {
 
 // The tree has the mode that the umask gives, and what a killed process left of it goes.
 func TestTreeSweeps(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	os.MkdirAll(hiddenName(path)+"/k=1", 0o700)
@@ -159,6 +163,7 @@ func TestTreeSweeps(t *testing.T) {
 
 // A tree that another goroutine gives up does not appear, whatever the writer still does.
 func TestTreeGiveUp(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tree, err := CreateTree(filepath.Join(dir, "out"))
 	if err != nil {

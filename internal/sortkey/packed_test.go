@@ -27,6 +27,7 @@ func doubles(rows ...float64) *column.Vector {
 // Keys of rows that are in order are in order as bytes, in reverse where the order falls, with
 // NULL, the last row, where it was asked for.
 func TestPackedKey(t *testing.T) {
+	t.Parallel()
 	ordered := []*column.Vector{
 		texts("", "\x00", "\x00\x00", "\x00a", "a", "a\x00", "ab", "b\xff", "NULL"),
 		doubles(math.Inf(-1), -1, 0, 5e-324, 1, math.Inf(1), math.NaN()),
@@ -66,6 +67,7 @@ func TestPackedKey(t *testing.T) {
 
 // A number of a packed value is what it was, with the sign of zero.
 func TestPackedValue(t *testing.T) {
+	t.Parallel()
 	want := []float64{math.Inf(-1), -1.5, math.Copysign(0, -1), 0, 5e-324, math.Inf(1)}
 	v := doubles(want...)
 	value, got := sortkey.PackedValue(v), doubles()

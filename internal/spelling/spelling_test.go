@@ -7,6 +7,7 @@ import (
 )
 
 func TestEdits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		a, b string
 		want int
@@ -33,6 +34,7 @@ func TestEdits(t *testing.T) {
 
 // What shares little with a name is not proposed for it.
 func TestSimilar(t *testing.T) {
+	t.Parallel()
 	names := []string{"lower", "pow", "sum", "summed", "SUM", "substring"}
 	for name, want := range map[string][]string{
 		"power": nil, "locate": nil, "opw": {"pow"}, "pox": {"pow"}, "lowers": {"lower"}, "ower": {"lower"}, "uppwer": nil, "summ": {"sum", "SUM"}, "sumed": {"summed"}, "x": nil, "": nil, "upside": nil, "sbustring": {"substring"},

@@ -57,6 +57,7 @@ func overwrite(t *testing.T, f *File, b []byte, off int64) {
 // F4: any single byte that is not as it was written is found, in packed
 // blocks and in those that are stored as they are.
 func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	_, extents := threeBlocks(t, f)
 	e, err := f.Append([]byte("as it is"), 0, 0)
@@ -82,6 +83,7 @@ func TestFlippedBytes(t *testing.T) {
 
 // The number of the block is in the message where the header is whole.
 func TestDamagedMessage(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, Config{})
 	f := openFile(t, s)
 	_, extents := threeBlocks(t, f)
@@ -96,6 +98,7 @@ func TestDamagedMessage(t *testing.T) {
 // F4: whole blocks in the place of others are found: of the same file, of
 // another file of the space, of another run.
 func TestSwappedBlocks(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, Config{})
 	f, g := openFile(t, s), openFile(t, s)
 	h := openFile(t, openSpace(t, Config{}))
@@ -120,6 +123,7 @@ func TestSwappedBlocks(t *testing.T) {
 
 // F4: a file that ends too early, and extents that are none.
 func TestTruncated(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	_, extents := threeBlocks(t, f)
 	last := extents[2]

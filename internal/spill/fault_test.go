@@ -90,6 +90,7 @@ func absorbed(op spilltest.Op) bool {
 // reported or does not matter; nothing stays open, and nothing stays on disk
 // unless removing is what failed.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	clean := spilltest.New()
 	if err := use(t, t.TempDir(), clean); err != nil {
 		t.Fatal(err)
@@ -186,6 +187,7 @@ func checkKind(t *testing.T, name string, fault spilltest.Fault, err error) {
 // F1: the message when the disk is full says where, after how much, and what
 // to do.
 func TestFullMessage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s, err := spill.Open(spill.Config{Dir: dir, FS: spilltest.New(spilltest.Fault{Op: spilltest.Write, N: 2, Err: syscall.ENOSPC})})
 	if err != nil {

@@ -30,6 +30,7 @@ func openFile(t *testing.T, s *Space) *File {
 
 // What was appended is read back, in any order, into memory of any size.
 func TestReadBack(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	blocks := [][]byte{nil, []byte("one"), make([]byte, 100_000), []byte("last")}
 	var extents []Extent
@@ -53,6 +54,7 @@ func TestReadBack(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, Config{})
 	f := openFile(t, s)
 	e, err := f.Append([]byte("x"), 0, 0)

@@ -52,6 +52,7 @@ var deadName = prefix + strings.Repeat("0a", 16)
 // Nothing exists before the first file, or after Close, not even when files
 // were not closed.
 func TestLazyAndGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, Config{Dir: dir})
 	if got := entries(t, dir); len(got) != 0 {
@@ -79,6 +80,7 @@ func TestLazyAndGone(t *testing.T) {
 
 // F2: a probe works where a file would, and fails where it would not.
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, Config{Dir: dir, Limit: 1})
 	if err := s.Probe(); err != nil {
@@ -97,6 +99,7 @@ func TestProbe(t *testing.T) {
 
 // F2, F8: folders that no file may be put in are refused, as wrong usage.
 func TestUnusableFolders(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	touch(t, filepath.Join(dir, "file"))
 	mkdir(t, filepath.Join(dir, "open"), 0o777)
@@ -129,6 +132,7 @@ func fileError(s *Space) error {
 
 // F5: what a dead process left is removed, and nothing else.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	dead := mkdir(t, filepath.Join(dir, deadName), 0o700)
 	touch(t, filepath.Join(dead, lockName))
@@ -168,6 +172,7 @@ func TestSweep(t *testing.T) {
 // F6: spaces come and go in one folder, each sweeping while others are
 // between making and locking their directories. Every one of them works.
 func TestSweepRaces(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for range 8 {
@@ -199,6 +204,7 @@ func TestSweepRaces(t *testing.T) {
 // The steps of a sweep and of making a directory in the orders that matter:
 // a directory taken for an orphan is made anew.
 func TestMakeBeatenBySweep(t *testing.T) {
+	t.Parallel()
 	for _, when := range []string{"made", "opened", "locked"} {
 		dir := t.TempDir()
 		folder, err := osFS{}.OpenDir(dir)
@@ -264,6 +270,7 @@ func (d *beatenDir) Create(name string) (Handle, error) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{
 		deadName: true, prefix + hex.EncodeToString(make([]byte, 16)): true,
 		prefix: false, prefix + "0": false, strings.Repeat("0", 32): false, deadName + "0": false,
@@ -285,6 +292,7 @@ func TestNames(t *testing.T) {
 // LOCKED: the lock of a file that the directory no longer names is worth
 // nothing, whether there is no lock file or another one.
 func TestClaimOfReplacedLock(t *testing.T) {
+	t.Parallel()
 	if !unlinkOpen {
 		return // no file can be removed while it is open, and none is locked
 	}

@@ -46,6 +46,7 @@ func TestModes(t *testing.T) {
 
 // F8: links in the place of what is ours lead nowhere.
 func TestPlantedLinks(t *testing.T) {
+	t.Parallel()
 	dir, target := t.TempDir(), t.TempDir()
 	touch(t, filepath.Join(target, lockName))
 	touch(t, filepath.Join(target, fileName(0)))
@@ -81,6 +82,7 @@ func TestPlantedLinks(t *testing.T) {
 // F8: a link to a folder is followed if it is the user's own, or root's, and
 // refused if it is someone else's.
 func TestLinkedFolder(t *testing.T) {
+	t.Parallel()
 	dir, target := t.TempDir(), t.TempDir()
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(target, link); err != nil {
@@ -104,6 +106,7 @@ func TestLinkedFolder(t *testing.T) {
 
 // A private directory of another user is not swept, even by root.
 func TestSweepLeavesOtherUsers(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Log("not root: only that the system refuses is seen")
 		return
@@ -125,6 +128,7 @@ func TestSweepLeavesOtherUsers(t *testing.T) {
 // F8: the folder is replaced while a space is open. Files go on being made
 // in the old one.
 func TestReplacedFolder(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	dir := mkdir(t, filepath.Join(base, "tmp"), 0o700)
 	s := openSpace(t, Config{Dir: dir})
@@ -169,6 +173,7 @@ func TestCloseWhileWriting(t *testing.T) {
 
 // A private directory that someone removed is an error, not a crash.
 func TestRemovedDirectory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, Config{Dir: dir})
 	f := openFile(t, s)
@@ -192,6 +197,7 @@ func TestRemovedDirectory(t *testing.T) {
 
 // F9: too many open files is an error of its own, with advice.
 func TestTooManyFiles(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, Config{FS: failingFS{syscall.EMFILE}})
 	_, err := s.File()
 	if !errors.Is(err, ErrExhausted) || !errors.Is(err, syscall.EMFILE) || !strings.Contains(err.Error(), "ulimit -n") {

@@ -14,6 +14,7 @@ import (
 // The limit holds over all files, whoever appends; what is refused takes
 // nothing, and a file goes on after it.
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	const limit = 100_000
 	s := openSpace(t, Config{Limit: limit})
 	var all sync.WaitGroup
@@ -46,6 +47,7 @@ func TestLimit(t *testing.T) {
 // Freed blocks make room within the limit when it is reached, and are gone
 // then; closing a file makes room for all that it held.
 func TestFreeMakesRoom(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, Config{Limit: 1 << 20})
 	f := openFile(t, s)
 	var extents []Extent
@@ -89,6 +91,7 @@ func TestFreeMakesRoom(t *testing.T) {
 // Many goroutines read, prefetch and free while one appends, and the space is
 // closed under all of them.
 func TestConcurrent(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, Config{})
 	f := openFile(t, s)
 	block, stride := rowsOf("mixed", 2000)

@@ -5,6 +5,7 @@ import "testing"
 // Listed is told of the lists of blocks: while a block is on disk, and while its hole is there to
 // be used again, but not once it is forgotten.
 func TestListed(t *testing.T) {
+	t.Parallel()
 	told := int64(0)
 	s := openSpace(t, Config{Listed: func(bytes int64) { told += bytes }})
 	f, other := openFile(t, s), openFile(t, s)

@@ -47,6 +47,7 @@ func maskedRows(r *rand.Rand, n, stride int) []byte {
 // Packed rows are unpacked as they were, and take the bytes that were
 // foreseen, at most 1 % more than all bits that differ, frame by frame.
 func TestPackRows(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	var f, g frame
 	for _, n := range []int{1, 2, 3, frameRows - 1, frameRows, frameRows + 1, 3*frameRows + 7} {
@@ -75,6 +76,7 @@ func TestPackRows(t *testing.T) {
 // What differs little is small: a row takes the bits that differ, rounded up
 // to a byte, and the bits kept for speed.
 func TestPackedSize(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
 		stride := 1 + r.IntN(12)
@@ -100,6 +102,7 @@ func TestPackedSize(t *testing.T) {
 }
 
 func TestGather(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 2000 {
 		mask, x := randomMask(r), r.Uint64()
@@ -126,6 +129,7 @@ func TestGather(t *testing.T) {
 
 // Blocks of every shape come back through a file, and coded where that pays.
 func TestBlockShapes(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	rows := func(shape string) ([]byte, int, int) {
 		b, stride := rowsOf(shape, 1000)
@@ -175,6 +179,7 @@ func TestBlockShapes(t *testing.T) {
 
 // After a block that s2 did not make smaller, s2Rest blocks do not try.
 func TestRest(t *testing.T) {
+	t.Parallel()
 	hex, text := behind("hex", 8192), behind("urls", 8192)
 	var c encoder
 	coded := func(b []byte) codec {
@@ -197,6 +202,7 @@ func TestRest(t *testing.T) {
 // A block that does not match its rows is a mistake of the caller, and an
 // error.
 func TestWrongShape(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	for _, c := range []struct{ n, rows, stride int }{{71, 1, 9}, {72, -1, 9}, {72, 1, -9}, {72, 2, 9}, {72, math.MaxInt / 2, 2}, {1 << 20, 1, 1 << 16}} {
 		if _, err := f.Append(make([]byte, c.n), c.rows, c.stride); err == nil {

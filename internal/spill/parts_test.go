@@ -22,6 +22,7 @@ func largeBlocks() map[string][]byte {
 // F12: a block of any size is written and read in buffers of a usual one, whether it comes whole
 // or part by part.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	for name, block := range largeBlocks() {
 		f := openFile(t, openSpace(t, Config{}))
 		whole, err := f.Append(block, 1000, 3)
@@ -60,6 +61,7 @@ func TestParts(t *testing.T) {
 
 // F4: parts that are damaged, are missing, or are no parts, are found.
 func TestDamagedParts(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	blocks := largeBlocks()
 	var extents []Extent
@@ -110,6 +112,7 @@ func lastPart(file []byte, e Extent) (at int64) {
 
 // Nothing may come between the parts of a block.
 func TestPartsApart(t *testing.T) {
+	t.Parallel()
 	f := openFile(t, openSpace(t, Config{}))
 	var e Extent
 	if err := f.AppendPart(&e, make([]byte, 100), 0, 0); err != nil {

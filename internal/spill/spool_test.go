@@ -11,6 +11,7 @@ import (
 // What is spooled is read back at any place; the limit is that of all files, of all spaces that
 // share it, and what was written before it was reached is given back with the file.
 func TestSpool(t *testing.T) {
+	t.Parallel()
 	const limit = 100_000
 	s := openSpace(t, Config{Limit: limit})
 	other := openSpace(t, Config{Disk: s.disk})

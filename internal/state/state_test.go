@@ -16,6 +16,7 @@ import (
 // The shares of an input are stretches that follow one another, and each row group is in that of
 // the part that reads it (PART-ONCE).
 func TestShares(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		rows, of := int64(rng.IntN(5000)), 1+rng.IntN(60)
@@ -54,6 +55,7 @@ func TestShares(t *testing.T) {
 
 // Positions are those of the sources in an order that agrees with that of each state.
 func TestUnionOrder(t *testing.T) {
+	t.Parallel()
 	a, b, c := Source{ID: "a", Rows: 10, Shares: [][2]int64{{0, 4}}}, Source{ID: "b", Rows: 5, Shares: [][2]int64{{0, 5}}}, Source{Rows: -1}
 	more := Source{ID: "a", Rows: 10, Shares: [][2]int64{{4, 10}}}
 	inner := unionOf(t, [][]Source{{b, c}})
@@ -100,6 +102,7 @@ func unionOf(t *testing.T, states [][]Source) *Union {
 // The order of sources is the first by which each is met of those that agree with all states; where
 // none does, the error names a state for each step round.
 func TestUnionOrders(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ states, want string }{
 		{"", ""},
 		{"a b c", "a b c"},
@@ -149,6 +152,7 @@ func TestUnionOrders(t *testing.T) {
 
 // What no gagg has written is refused: other versions, damage, rows that cannot be.
 func TestParseWrong(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		``:                                      "is no JSON",
 		`{}`:                                    "format 0",
@@ -171,6 +175,7 @@ func TestParseWrong(t *testing.T) {
 
 // Version 3 has checksums: states without them have lost them.
 func TestParseUnchecked(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[int]bool{1: true, 2: true, 3: false} {
 		if _, err := Parse(fmt.Sprintf(`{"version":%d}`, version), false); (err == nil) != want {
 			t.Errorf("version %d: %v", version, err)
@@ -181,6 +186,7 @@ func TestParseUnchecked(t *testing.T) {
 // The checksum of a row is that of the bytes that docs/state-format.md names, and no value can be
 // told for another one.
 func TestChecker(t *testing.T) {
+	t.Parallel()
 	codes := column.Vector{Type: column.Type{Kind: column.String}, Len: 4, Codes: []int32{0, 1, 1, 0}, Dict: &column.Dict{}}
 	codes.Dict.Values = column.Vector{Type: codes.Type}
 	flat := column.Vector{Type: codes.Type}
