@@ -98,6 +98,17 @@ func (s *settings) numberKeys() (told []string) {
 	return told
 }
 
+// countItems is how many items lists have.
+func countItems(lists []string) (n int) {
+	for _, list := range lists {
+		for list != "" {
+			_, list = firstItem(list)
+			n++
+		}
+	}
+	return n
+}
+
 func flagNames(f *pflag.FlagSet) (names []string) {
 	f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	return names

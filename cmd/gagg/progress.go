@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
@@ -27,10 +28,11 @@ import (
 // Before the first byte of a result that may be seen, and before the end, finish
 // removes it for good; beside removes it for a line of the log.
 type bar struct {
-	w     io.Writer
-	view  view
-	since time.Time
-	after estimator
+	w       io.Writer
+	view    view
+	since   time.Time
+	after   estimator
+	writing writing // what the values of the result cost
 
 	mu       sync.Mutex // guards what follows, and writing to w
 	now      gagg.Progress
@@ -104,16 +106,14 @@ func (b *bar) Progress(p gagg.Progress) {
 	b.now.Partitions, b.now.PartitionsMerged = max(b.now.Partitions, p.Partitions), max(b.now.PartitionsMerged, p.PartitionsMerged)
 }
 
-// wide tells how many columns the result has. The bar may be nil.
-func (b *bar) wide(columns int) {
+// wide tells which columns the result has. The bar may be nil.
+func (b *bar) wide(schema *arrow.Schema) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.after.values > 0 {
-		b.after.values = columns
-	}
+	b.after.write = b.writing.group(schema)
 }
 
 // finish removes the bar from the screen. The bar may be nil, or finished

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/invariant"
-	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 // command is one run of the program: what was asked, and where it speaks.
@@ -146,7 +145,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	result.options.Memory = share.Sink
 	defer share.limitRuntime()()
 	o.Trace = trace.writer()
-	o.Observer = c.startProgress(result.format != sink.None)
+	o.Observer = c.startProgress(writingOf(result.format, result.options.Compression))
 	defer c.stopProgress()
 	run := gagg.Run
 	if c.summarize {
@@ -158,7 +157,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	}
 	release := sync.OnceFunc(rows.Release)
 	defer release()
-	c.bar.wide(len(rows.Schema().Fields()))
+	c.bar.wide(rows.Schema())
 	if err := result.writeAll(ctx, rows); err != nil {
 		return share.needError(err, result.form())
 	}
@@ -195,8 +194,9 @@ func (c *command) ask() (gagg.Query, gagg.Options, error) {
 }
 
 // startProgress shows the bar if it is wanted. With --verbose the log tells
-// how far the run is, and a bar would only break its lines.
-func (c *command) startProgress(writes bool) gagg.Observer {
+// how far the run is, and a bar would only break its lines. The values of the
+// result cost w.
+func (c *command) startProgress(w writing) gagg.Observer {
 	switch {
 	case c.progress == "always":
 	case c.progress == "never" || c.quiet || c.verbose || !c.onTerminal(c.stderr):
@@ -204,18 +204,19 @@ func (c *command) startProgress(writes bool) gagg.Observer {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	after := estimator{threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0, most: c.limit}
+	after := estimator{
+		threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0,
+		most: c.limit, write: w.value() * float64(countItems(c.by)+countItems(c.aggs)),
+	}
 	if after.most > 0 {
 		after.keep = after.most + c.offset
-	}
-	if writes {
-		after.values = usualValues
 	}
 	v := c.view()
 	if c.progress != "always" {
 		v.delay = drawAfter
 	}
 	c.bar = startBar(c.stderr, v, after)
+	c.bar.writing = w
 	return c.bar
 }
 
