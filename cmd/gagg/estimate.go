@@ -25,7 +25,7 @@ import (
 // time that merging needs, as soon as a few partitions are merged, and the time that it took, for
 // the steps behind it.
 
-// worked is what a process has had of processors.
+// worked is the processor time of a process.
 type worked struct {
 	ran    time.Duration // of all threads
 	waited time.Duration // that they were ready to run, and did not
@@ -87,7 +87,7 @@ type estimator struct {
 	samples []sample             // of the step
 }
 
-// sample is how far a step was at a time since the run began.
+// sample is the progress of a step at a time since the run began.
 type sample struct {
 	at   time.Duration
 	done float64
@@ -106,7 +106,7 @@ func (e *estimator) stepOf(p gagg.Progress) (step int, done float64) {
 	return stepOrdering, part(p.Groups, e.wanted(p.GroupsTotal, e.most))
 }
 
-// wanted is how many of some groups are, if these are most; 0: all.
+// wanted is how many of some groups are wanted, if `most` are; 0: all.
 func (e *estimator) wanted(groups, most int64) int64 {
 	if most == 0 {
 		return groups
@@ -122,8 +122,8 @@ func part(done, total int64) float64 {
 	return min(float64(done)/float64(total), 1)
 }
 
-// total is about how long the whole run takes that is so far after some time, in which the process
-// has had so much of processors; 0: nobody can say.
+// total estimates how long the whole run takes, by its progress, the time since it began, and the
+// processor time that it has had; 0: not known.
 func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) time.Duration {
 	e.share = has.share()
 	if p.Phase != gagg.PhaseOutput && p.BytesTotal <= 0 {
@@ -163,7 +163,7 @@ func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) ti
 	return elapsed + time.Duration(left*float64(time.Second))
 }
 
-// correct changes what is expected of the steps behind merging, which takes so long.
+// correct changes what is expected of the steps after merging, which takes that long.
 func correct(expected *[steps]float64, took float64) {
 	by := correction(took, expected[stepMerging])
 	for later := stepMerging + 1; later < steps; later++ {
@@ -171,9 +171,9 @@ func correct(expected *[steps]float64, took float64) {
 	}
 }
 
-// correction is how much longer later steps take than is expected, within limits, where merging
-// took longer. That may be because of the machine or the disk, or of what is aggregated, which
-// ordering has nothing to do with: the fourth root of it counts.
+// correction is how much longer than expected later steps take if merging took longer, within
+// limits. The reason may be the machine or the disk, or the aggregates, which do not matter for
+// ordering. So only the fourth root counts.
 func correction(took, expected float64) float64 {
 	const most = 2
 	if expected <= 0 {
@@ -182,7 +182,7 @@ func correction(took, expected float64) float64 {
 	return min(max(math.Sqrt(math.Sqrt(took/expected)), 1./most), most)
 }
 
-// note keeps a sample for each sampleEvery, of which those of the last half of the time matter.
+// note keeps a sample for each sampleEvery, and drops those before the last half of the time.
 func (e *estimator) note(s sample) {
 	if s.at-e.samples[len(e.samples)-1].at < sampleEvery {
 		return

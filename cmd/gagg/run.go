@@ -19,7 +19,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// command is one run of the program: what was asked, and where it speaks.
+// command is one run of the program: its settings, inputs and outputs.
 type command struct {
 	settings
 	env            []string
@@ -29,9 +29,9 @@ type command struct {
 	begun
 }
 
-// run does what args and env ask and returns the exit status. It leaves
-// nothing behind but what was asked for, and never ends the process.
-// After ctx has ended it returns soon, with goroutines that still run.
+// run does what args and env ask and returns the exit status. It leaves nothing behind except the
+// results, and never ends the process. After ctx has ended it returns soon, while goroutines may
+// still run.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	c := newCommand(env, stdin, stdout, stderr)
 	err := invariant.Fenced(func() error {
@@ -103,7 +103,7 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	return c.untilStopped(ctx, c.aggregate)
 }
 
-// output marks a failure to write as one of the output.
+// output marks err as a failure of the output.
 func output(err error) error {
 	if err == nil {
 		return nil
@@ -176,8 +176,8 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	return stats.writeStderr(did)
 }
 
-// ask is the query and the options for the library. Their memory limit is
-// that of the process.
+// ask returns the query and the options for the library. Their memory limit is that of the
+// process.
 func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	o, err := c.libraryOptions(beside{c.log, c})
 	if err != nil {
@@ -193,9 +193,8 @@ func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	return c.query(from), o, err
 }
 
-// startProgress shows the bar if it is wanted. With --verbose the log tells
-// how far the run is, and a bar would only break its lines. The values of the
-// result cost w.
+// startProgress shows the bar if it is wanted. With --verbose the log shows the progress, and a
+// bar would only break its lines. w is the cost of writing a value of the result.
 func (c *command) startProgress(w writing) gagg.Observer {
 	switch {
 	case c.progress == "always":
@@ -252,7 +251,7 @@ func speaksUTF8(env []string) bool {
 
 func (c *command) stopProgress() { c.bar.finish() }
 
-// beside is w, of which the bar is out of the way.
+// beside is w as a writer that removes the bar before each write.
 type beside struct {
 	w io.Writer
 	c *command
