@@ -1,25 +1,26 @@
-// Package ega aggregates rows on the device: EGA of paper 003, section 4. It holds what all of it
-// is made of, layouts, tables and kernels, and is the entry to the packages below it.
+// Package ega aggregates rows on the device, by the algorithm EGA of paper 003, section 4. It
+// holds the layouts, tables and kernels that all its steps use. The packages below it are the
+// steps.
 //
 // # Rows
 //
 // Rows are arrays of 64-bit words, [hash | key words | state words], as in the CPU engine
-// (internal/agg). [Layout] says what each word is. A tile is rows that have the states of one input
-// row each. Aggregating is combining rows of equal key, word by word (package ega/combine). So
-// partial groups go the same way as input rows, any number of times: tiles, buckets and merges are
-// one thing. internal/kernels/ega*.cuh says how the device does it.
+// (internal/agg). [Layout] says what each word is. A tile is rows that have the states of one
+// input row each. Aggregating is combining rows of equal key, word by word (package ega/combine).
+// So partial groups are aggregated as input rows are, any number of times: tiles, buckets and
+// merges need no code of their own. internal/kernels/ega*.cuh describes the kernels.
 //
 // # Tables
 //
 // A [Table] in device memory takes rows in one of two ways. [Table.AddShared] has each block
-// combine its rows in shared memory first, where frequent groups meet. What has no slot there goes
-// to the Table one by one, so that there is no number of groups at which this breaks. [Table.Add]
-// is the plain linear probe, for rows of which hardly any two in a block's tile are of one group
-// (feedback.ShareConfig): shared memory is only a longer way to the Table then.
+// combine its rows in shared memory first, where frequent groups meet. Rows that find no slot
+// there go to the Table one by one, so any number of groups is possible. [Table.Add] is plain
+// linear probing. It is for tiles in which a block hardly ever sees two rows of one group
+// (feedback.ShareConfig): shared memory would only be a detour.
 //
-// # Rooms
+// # Memory
 //
-// What is more than device memory holds goes through MP-EGA (section 4.2), in two passes:
+// Rows that exceed device memory go through MP-EGA (section 4.2), in two passes:
 //
 //	combine      what becomes of each word: what internal/agg knows of the device
 //	firstpass    combines tiles as they come into one table, made by the host or by kernels
@@ -33,17 +34,17 @@
 //	rows ──▶ firstpass ────┤
 //	                       └─▶ evict ──▶ buckets ──▶ secondpass ─▶ result
 //
-// Groups may keep all values of theirs, for which no state word has room ([combine.List]): those
-// that kernels make rows of, while all groups stay on the device.
+// A group may keep all its values, for which no state word has room ([combine.List]). That works
+// for rows that kernels make, while all groups stay on the device.
 //
 // # Invariants
 //
-// Everything that starts work on a stream returns at once. What owns device memory is used, like
-// its thread, on one goroutine, and closed by who made it; work that uses it must have ended by
-// then.
+// A function that starts work on a stream returns at once. An object that owns device memory is
+// used on one goroutine, that of its thread. Its maker closes it when all work that uses it has
+// ended.
 //
 // Nothing is lost where memory is too small: a Table hands out the rows that found no slot.
 //
-// The packages are gagg's own: what they take and give are types of internal/cuda, so that no other
-// module can use them.
+// The packages are for gagg alone: their interfaces have types of internal/cuda, which no other
+// module can import.
 package ega

@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Places of kernels in the order of a source of kernels.EgaShape; internal/kernels/ega_kernels.cuh
-// tells what each does.
+// These are the numbers of the kernels in a source of kernels.EgaShape.
+// internal/kernels/ega_kernels.cuh describes each kernel.
 const (
 	clearKernel   = 0
 	probeKernel   = 1
@@ -17,8 +17,8 @@ const (
 	sharedKernel  = 3
 )
 
-// Kernels is the kernels for rows of one layout in a context. What is made with them works on the
-// thread that loaded them. They stay in the context: there is nothing to close.
+// Kernels holds the kernels for rows of one layout in a context. Objects that are made with them
+// work on the thread that loaded them. The kernels stay in the context: there is nothing to close.
 type Kernels struct {
 	Layout Layout
 	Thread *cuda.Thread
@@ -30,8 +30,8 @@ type Kernels struct {
 	resident [probeKernel + 1]int
 }
 
-// Load loads those of the kernels that suit a layout best that any use begins with. The others are
-// loaded when they are first launched. Errors: those of Validate and of the driver.
+// Load chooses the kernels that suit a layout best, and loads those with which every use begins.
+// The others are loaded at their first launch. Errors: those of Validate and of the driver.
 func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("layout: %w", err)
@@ -51,9 +51,9 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	return k, nil
 }
 
-// Sources is the kernels with which rows are combined into a Table and its groups counted and
-// collected, in the order in which a first pass needs them: they may be loaded (cuda.Context.Load)
-// before.
+// Sources lists the kernels that combine rows into a Table and that count and collect its groups,
+// in the order in which a first pass needs them. They may be loaded beforehand
+// (cuda.Context.Load).
 func Sources(c *cuda.Context, l *Layout) []*cuda.Source {
 	return slices.Concat(
 		newShape(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
@@ -61,7 +61,7 @@ func Sources(c *cuda.Context, l *Layout) []*cuda.Source {
 	)
 }
 
-// On is the same kernels for what another thread of the context makes.
+// On returns the same kernels for use on another thread of the context.
 func (k *Kernels) On(t *cuda.Thread) *Kernels {
 	other := *k
 	other.Thread = t
@@ -116,17 +116,17 @@ func SharedSlots(l *Layout, memory cuda.Size) uint32 {
 	return uint32((memory - fixed) / each)
 }
 
-// Clear empties a table, wherever it lies.
+// Clear empties a table in any memory of the device.
 func (k *Kernels) Clear(s *cuda.Stream, t kernels.EgaTable) error {
 	return k.shape.Clear(s, k.rows(clearKernel, uint64(t.Slots)+1), k.view, t)
 }
 
-// Probe combines n rows into a table, one by one; those without a slot go to the rest.
+// Probe combines n rows into a table, one by one. Rows without a slot go to the rest.
 func (k *Kernels) Probe(s *cuda.Stream, rows cuda.Ptr, n uint64, t kernels.EgaTable, r kernels.EgaRest) error {
 	return k.shape.Probe(s, k.rows(probeKernel, n), k.view, rows, n, t, r)
 }
 
-// rows is the grid of clear or probe, that n rows are shared among.
+// rows is the grid of clear or probe for n rows.
 func (k *Kernels) rows(kernel int, n uint64) cuda.Grid {
 	return kernels.EgaRows(n, k.resident[kernel])
 }

@@ -13,19 +13,19 @@ import (
 // MaxKeyWords is the most key words of a row; combine.MaxWords is that of state words.
 const MaxKeyWords = 8
 
-// Kernels take as many operations.
+// This does not compile if the layout of the kernels has another number of operations.
 var _ = [1]int{}[combine.MaxWords-len(kernels.EgaLayout{}.Ops)]
 
 // Layout is what the words of a row are.
 type Layout struct {
-	// Hash: word 0 is the hash of the key, equal for equal keys. Else the device
-	// computes it, by internal/key's mix over the key words.
+	// Hash: word 0 is the hash of the key, equal for equal keys. Without it the device computes
+	// the hash, by internal/key's mix over the key words.
 	Hash     bool
 	KeyWords int          // 1 to MaxKeyWords
 	Ops      []combine.Op // of the state words, combine.MaxWords at most
-	// Mates[i] is the state word that takes the carry, the error or the greater value of state word
-	// i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be short where the
-	// words behind need none.
+	// Mates[i] is the state word that takes the carry, the error or the greater value of state
+	// word i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be shorter
+	// than Ops if the last words need none.
 	Mates []int
 }
 
@@ -51,8 +51,8 @@ func (l *Layout) isPairs() bool {
 	return !l.Hash && l.KeyWords == 1 && len(l.Ops) == 1 && l.Ops[0] == combine.Add
 }
 
-// isRare says whether there are operations which most kernels leave out: the code
-// for them would make all others longer to load.
+// isRare says whether there are operations that most kernels leave out: their code would make all
+// kernels take longer to load.
 func (l *Layout) isRare() bool {
 	return slices.ContainsFunc(l.Ops, func(op combine.Op) bool { return op == combine.AddMid || op == combine.SumFine || op == combine.Least })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// ErrTooSmall is that a pass was given too little device memory for the least that it needs.
+// ErrTooSmall says that a pass was given less device memory than it needs at least.
 var ErrTooSmall = errors.New("too little device memory")
 
 // SmallError is an ErrTooSmall that says how much there has to be.

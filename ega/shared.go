@@ -15,10 +15,11 @@ type SharedPlan struct {
 	Resident int    // blocks that run at once
 }
 
-// PlanShared decides how to combine rows of so many groups. Two blocks a multiprocessor hide each
-// other's start and end, so a table takes half of the memory unless groups need more and all of it
-// suffices. Where they need much less the table is divided into parts, each of which sees only some
-// lanes of a warp, so that these seldom meet in a group.
+// PlanShared decides how to combine rows of so many groups. With two blocks on a multiprocessor,
+// each hides the start and the end of the other. So a table takes half of the shared memory,
+// unless the groups need more than half and fit into all of it. If they need much less, the table
+// is divided into parts. Each part serves only some lanes of a warp, so that lanes seldom meet in
+// a group.
 func PlanShared(l *Layout, d cuda.Device, groups uint64) SharedPlan {
 	most := d.SharedPerBlock - min(d.SharedPerBlock, kernels.EgaStaticShared)
 	half := d.SharedPerMultiprocessor/2 - min(d.SharedPerMultiprocessor/2, kernels.EgaStaticShared)
@@ -38,7 +39,7 @@ func PlanShared(l *Layout, d cuda.Device, groups uint64) SharedPlan {
 	return p
 }
 
-// PlanShared is that for rows of the kernels' layout on their device.
+// PlanShared is the plan for rows of the kernels' layout on their device.
 func (k *Kernels) PlanShared(groups uint64) SharedPlan {
 	return PlanShared(&k.Layout, k.device, groups)
 }
@@ -46,7 +47,7 @@ func (k *Kernels) PlanShared(groups uint64) SharedPlan {
 // SharedFits is how many groups a block's table of so many slots is good for.
 func SharedFits(slots uint32) uint64 { return uint64(sharedLoad * float64(slots)) }
 
-// blocks is how many there are for n rows: as many as run at once, or fewer.
+// blocks is the number of blocks for n rows: as many as run at once, or fewer.
 func (p SharedPlan) blocks(n uint64) uint32 {
 	threads := uint64(p.Threads)
 	return uint32(min(max((n+threads-1)/threads, 1), uint64(p.Resident)))

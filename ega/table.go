@@ -8,11 +8,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// ErrRestFull is that rows found neither a slot nor room in the rest: what is
-// in the table is not all.
+// ErrRestFull says that rows found neither a slot nor room in the rest: the table lacks them.
 var ErrRestFull = errors.New("more rows without a slot than the rest has room for")
 
-// ErrNoSlot is that a row found no slot among at least as many as there are rows.
+// ErrNoSlot says that a row found no slot though there are at least as many slots as rows.
 var ErrNoSlot = errors.New("a row found no slot")
 
 // TableConfig is the shape of a Table.
@@ -20,13 +19,13 @@ type TableConfig struct {
 	// Slots is how many groups there is room for, 1 to MaxSlots. Beyond nine tenths of
 	// that many probing gets long.
 	Slots uint32
-	// Skip is how many top bits of the hash are equal in all rows, since they chose
-	// the partition. Below 32.
+	// Skip is how many top bits of the hash are equal in all rows, because they chose the
+	// partition. It is below 32.
 	Skip uint32
 	// Probes is how many slots a row looks at before it goes to the rest; 0: all.
 	Probes uint32
-	// Rest is how many rows without a slot there is room for. With as many as there
-	// are rows nothing can go wrong.
+	// Rest is the number of rows without a slot for which there is room. ErrRestFull is impossible
+	// if it is the number of all rows.
 	Rest uint64
 }
 
@@ -60,8 +59,8 @@ type Table struct {
 // RestBytes is for the count of 8 bytes and the status of 4.
 const RestBytes = 16
 
-// NewTable allocates a table; it is not yet cleared. k is kept, not owned.
-// Errors: cuda.ErrOutOfMemory, and those of Validate.
+// NewTable allocates a table, which still has to be cleared. It keeps k without owning it. Errors:
+// cuda.ErrOutOfMemory, and those of Validate.
 func NewTable(k *Kernels, c TableConfig) (*Table, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
@@ -101,7 +100,7 @@ func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
 	return t.AddRest(s, rows, n, t.Rest())
 }
 
-// AddRest is Add with a rest of the caller's.
+// AddRest is Add with a rest that the caller provides.
 func (t *Table) AddRest(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	return t.k.Probe(s, t.k.span(rows, n), n, t.view, rest)
 }
@@ -112,7 +111,7 @@ func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) erro
 	return t.AddPlanned(s, rows, n, t.k.PlanShared(groups), t.Rest())
 }
 
-// AddPlanned is AddShared by a plan, with a rest of the caller's.
+// AddPlanned is AddShared by a plan, with a rest that the caller provides.
 func (t *Table) AddPlanned(s *cuda.Stream, rows cuda.Span, n uint64, p SharedPlan, rest kernels.EgaRest) error {
 	if p.Slots == 0 {
 		return t.AddRest(s, rows, n, rest)
@@ -127,9 +126,8 @@ func (k *Kernels) span(rows cuda.Span, n uint64) cuda.Ptr {
 	return rows.Slice(0, cuda.Size(n)*k.Layout.RowBytes()).Ptr
 }
 
-// Collect writes the groups to the start of out, in the order of their slots,
-// which is almost that of their hash. There has to be room for all: for as many as
-// there were rows, or slots.
+// Collect writes the groups to the start of out, in the order of their slots, which is almost that
+// of their hash. out must have room for all groups: for as many as there were rows, or slots.
 func (t *Table) Collect(s *cuda.Stream, out cuda.Span) error {
 	return t.gather.Collect(s, t.k, t.view, kernels.EgaDense{Rows: out.Ptr})
 }
@@ -143,8 +141,8 @@ type Counts struct {
 // Total is the word in device memory in which Collect and CollectPart leave the number of groups.
 func (t *Table) Total() cuda.Span { return t.gather.Total }
 
-// Restrict has the table, which is cleared then, use its first slots only, for rows that share the
-// top skip bits of their hash.
+// Restrict makes the table use its first slots only, for rows that share the top skip bits of
+// their hash. The caller clears the table next.
 func (t *Table) Restrict(skip, slots uint32) {
 	t.view.Skip, t.view.Slots, t.view.Probes = skip, slots, slots
 }
@@ -156,16 +154,16 @@ func (t *Table) SetProbes(n uint32) (was uint32) {
 	return was
 }
 
-// Move makes the table one of another thread of its context.
+// Move gives the table to another thread of its context.
 func (t *Table) Move(to *cuda.Thread) { t.memory.Thread = to }
 
 // View is the table as kernels take it.
 func (t *Table) View() kernels.EgaTable { return t.view }
 
-// Rest is where kernels leave rows without a slot.
+// Rest is the memory to which kernels write rows without a slot.
 func (t *Table) Rest() kernels.EgaRest { return t.rest }
 
-// Count tells what a Collect found, once the stream is done. Error: ErrRestFull.
+// Count returns what a Collect found, once the stream is done. Error: ErrRestFull.
 func (t *Table) Count() (Counts, error) {
 	groups, err := t.memory.Thread.ReadWords(t.gather.Total, 1)
 	if err != nil {
@@ -181,14 +179,14 @@ func (t *Table) Count() (Counts, error) {
 	return Counts{Groups: groups[0], Rest: rest[0]}, nil
 }
 
-// RestRows is the rows of Counts.Rest. They are whole rows: combined anywhere
-// else, they give the groups that are missing.
+// RestRows holds the rows of Counts.Rest. They are whole rows: combined elsewhere, they give the
+// groups that are missing here.
 func (t *Table) RestRows() cuda.Span { return t.restRows }
 
 // Close frees the memory. A second call does nothing.
 func (t *Table) Close() error { return t.memory.Close() }
 
-// Gather is the memory of the passes that make rows dense.
+// Gather is the memory of the kernels that make rows dense.
 type Gather struct {
 	Tiles cuda.Span // TilesBytes
 	Total cuda.Span // a word: becomes the number of rows
@@ -197,13 +195,13 @@ type Gather struct {
 // TilesBytes is the size of Gather.Tiles for n elements.
 func TilesBytes(n uint64) cuda.Size { return 8 * cuda.Size(kernels.EgaTiles(n).Blocks) }
 
-// Scan makes ready for a pass with that grid.
+// Scan prepares the memory for kernels with that grid.
 func (g *Gather) Scan(s *cuda.Stream, grid cuda.Grid) (kernels.EgaScan, error) {
 	err := s.Fill(g.Tiles.Slice(0, 8*cuda.Size(grid.Blocks)), 0)
 	return kernels.EgaScan{Tiles: g.Tiles.Ptr, Total: g.Total.Ptr}, err
 }
 
-// Collect makes the groups of a table dense, wherever it lies.
+// Collect makes the groups of a table dense. The table may be in any memory of the device.
 func (g *Gather) Collect(s *cuda.Stream, k *Kernels, table kernels.EgaTable, out kernels.EgaDense) error {
 	grid := kernels.EgaTiles(uint64(table.Slots) + 1)
 	scan, err := g.Scan(s, grid)

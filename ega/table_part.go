@@ -27,14 +27,14 @@ func (t *Table) Groups(s *cuda.Stream) (uint64, error) {
 	return words[0], nil
 }
 
-// CollectPart is Collect for the slots from `from` up to `to`, of which out has room for all and
-// one more. unused is a word in device memory that is 0.
+// CollectPart is Collect for the slots from `from` up to `to`. out must have room for one row more
+// than there are slots. unused is a word in device memory that is 0.
 func (t *Table) CollectPart(s *cuda.Stream, from, to uint32, unused, out cuda.Span) error {
 	return t.gather.Collect(s, t.k, t.part(from, to, unused), kernels.EgaDense{Rows: out.Ptr})
 }
 
-// part is some slots as a table. The slot behind all others, of the key that looks like an empty
-// slot, belongs to the last of them; elsewhere `unused` stands for its tag.
+// part is a table of some of the slots. One slot behind all others is for the key that looks like
+// an empty slot. It belongs to the last part; in the other parts `unused` stands for its tag.
 func (t *Table) part(from, to uint32, unused cuda.Span) kernels.EgaTable {
 	p := t.view
 	p.Rows += cuda.Ptr(cuda.Size(from) * t.k.Layout.RowBytes())

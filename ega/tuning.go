@@ -3,8 +3,8 @@ package ega
 // The values of tables. docs/experiments/0006 and 0014 measured them on an H200 and an H100.
 
 const (
-	// TableLoad is how full a table is planned to be: the probe gets long above. At 0.25 and at
-	// 0.75 the first pass took 2 to 5 % longer (0014).
+	// TableLoad is how full a table is planned to be. Fuller tables need long probes. At 0.25 and
+	// at 0.75 the first pass took 2 to 5 % longer (0014).
 	TableLoad = 0.5
 
 	// MaxSlots is the most slots of a table: their numbers have 32 bits, of which two values are
@@ -18,14 +18,14 @@ const (
 	// (0014).
 	sharedLoad = 0.75
 
-	// sharedProbes is how many slots of it a row looks at if all groups are to fit: nearly all rows
-	// of these find theirs. A miss is dear where groups are few, as all blocks' misses then meet in
-	// few words of device memory: with eight probes, in parts half full, 129 groups took ten times
-	// as long as with 32 (0006).
+	// sharedProbes is how many slots of a block's table a row looks at if all groups are to fit:
+	// nearly all rows find theirs. Misses are slow where groups are few, as those of all blocks
+	// then contend for few words of device memory: with eight probes, in parts half full, 129
+	// groups took ten times as long as with 32 (0006).
 	sharedProbes = 32
 
-	// crowdedProbes is the same if groups are more: frequent keys come early and find their slot
-	// free, the others are to give up soon.
+	// crowdedProbes is the same if there are more groups. Frequent keys come early and find a free
+	// slot; rows of other keys should give up soon.
 	crowdedProbes = 2
 
 	// partLoad is how full a part may get: a search for 32 lanes is as long as the longest of them.

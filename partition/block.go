@@ -10,14 +10,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// BlockBytes is about the size of a block at most: large enough that a disk
-// streams and a checksum or a codec costs little to start, small enough that
-// many blocks can be open at a time. A row whose values are longer makes a
-// longer block.
+// BlockBytes is about the greatest size of a block. It is large enough for sequential disk access
+// and for the start of a checksum or a codec to cost little, and small enough that many blocks can
+// be open at a time. A row with longer values makes a longer block.
 const BlockBytes = 256 << 10
 
 const (
-	// leastBlock is still a page of the system's cache or two.
+	// leastBlock is two pages of the system's cache.
 	leastBlock = 8 << 10
 	// blockShare is how many blocks fit the memory that merges them at least:
 	// rows with one hash are sorted in it, and runs of them merged.
@@ -37,15 +36,15 @@ func BlockBytesFor(merge int64) int {
 type Block struct {
 	extent spill.Extent
 	Rows   int32
-	// Long says that values of the rows are longer than a block: it was written in parts, and the
-	// page that it is read into has memory for it that is drawn from a budget.
+	// Long says that the values are longer than a block. Such a block is written in parts. The
+	// page into which it is read draws the memory for it from a budget.
 	Long bool
 }
 
 // Bytes is the size of a block in memory.
 func (b Block) Bytes() int64 { return int64(b.extent.Raw) }
 
-// Refs knows the words of a row that refer to values in an arena.
+// Refs changes the words of a row that refer to values in an arena.
 type Refs interface {
 	// Move copies all values of a row to another place and makes the row
 	// refer to the copies.
@@ -54,8 +53,8 @@ type Refs interface {
 	Rebase(row []uint64, add uint64)
 }
 
-// Disk is where the buckets of one owner are spilled: one file, and the
-// memory to write blocks to it. It is for one goroutine, but for Read.
+// Disk spills the buckets of one owner. It has one file, and the memory to write blocks to it. One
+// goroutine uses it, except for Read.
 type Disk struct {
 	open   func() (*spill.File, error)
 	file   *spill.File // nil: nothing was written yet
@@ -174,7 +173,7 @@ func (d *Disk) begin() (err error) {
 	return err
 }
 
-// Prefetch tells that the block will be read soon.
+// Prefetch tells the system that the block will be read soon.
 func (d *Disk) Prefetch(b Block) { d.file.Prefetch(b.extent) }
 
 // Free gives the space of a block back.

@@ -70,8 +70,8 @@ func (b *Buckets) Scatter(rows []uint64) (placed int, err error) {
 	return placed, nil
 }
 
-// ScatterBy is Scatter for rows that do not begin with their hashes: those of as many rows as there
-// are hashes.
+// ScatterBy is Scatter for rows that do not begin with their hashes. hashes has one hash for each
+// row.
 func (b *Buckets) ScatterBy(hashes, rows []uint64) (placed int, err error) {
 	stride := b.pool.Stride
 	if b.some != nil {
@@ -113,12 +113,12 @@ func (b *Buckets) Place(row []uint64, p int) error {
 	return nil
 }
 
-// runRows is how many rows ScatterRuns looks at together: few against a run of thousands, of
-// which only the ends are missed then.
+// runRows is how many rows ScatterRuns examines together. They are few beside a run of thousands,
+// of which only the ends are missed then.
 const runRows = 64
 
-// ScatterRuns is Scatter for rows that come in runs for one bucket, as most do that leave a device.
-// A run is copied by the page, in two thirds of the time; rows that are in none take up to a tenth
+// ScatterRuns is Scatter for rows that come in runs for one bucket, as most rows from a device do.
+// It copies runs page by page, in two thirds of the time. Rows outside runs take up to a tenth
 // longer (docs/experiments/0012).
 func (b *Buckets) ScatterRuns(rows []uint64) (placed int, err error) {
 	stride := b.pool.Stride
@@ -138,7 +138,7 @@ func (b *Buckets) ScatterRuns(rows []uint64) (placed int, err error) {
 	return placed, nil
 }
 
-// alike looks at a few of the rows and says whether they are for one bucket. So many rows of any
+// alike examines a few of the rows and reports whether they are for one bucket. Rows in random
 // order hardly ever are.
 func (b *Buckets) alike(rows []uint64) bool {
 	n := len(rows) / b.pool.Stride
@@ -170,7 +170,7 @@ func (b *Buckets) scatterRun(rows []uint64) (placed int, err error) {
 	return n / stride, nil
 }
 
-// note keeps what SharedBits tells.
+// note updates the bits for SharedBits.
 func (b *Buckets) note(rows []uint64) {
 	for ; len(rows) > 0; rows = rows[b.pool.Stride:] {
 		b.noteHash(rows[0])
@@ -183,9 +183,9 @@ func (b *Buckets) noteHash(h uint64) {
 	b.every[p] &= h
 }
 
-// SharedBits is how many top hash bits all rows of partition p share, 64 if
-// their hashes are equal. At level 0 nobody looks: it is the bits that chose
-// the partition.
+// SharedBits is how many top hash bits all rows of partition p share, 64 if their hashes are
+// equal. At level 0 the rows are not examined: the result is the number of bits that chose the
+// partition.
 func (b *Buckets) SharedBits(p int) uint {
 	if b.some == nil {
 		return b.skip + b.Bits()
@@ -217,8 +217,7 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
-// PartitionRows is how many rows partition p holds, in memory and on disk, those held elsewhere
-// among them.
+// PartitionRows is how many rows partition p has: in memory, on disk and held elsewhere.
 func (b *Buckets) PartitionRows(p int) int64 {
 	n := int64(b.Rows(p) + b.HeldRows(p))
 	for _, blk := range b.blocks[p] {
@@ -227,7 +226,7 @@ func (b *Buckets) PartitionRows(p int) int64 {
 	return n
 }
 
-// AllRows is how many rows all partitions hold.
+// AllRows is how many rows all partitions have.
 func (b *Buckets) AllRows() (n int64) {
 	for p := range b.pages {
 		n += b.PartitionRows(p)
@@ -235,7 +234,7 @@ func (b *Buckets) AllRows() (n int64) {
 	return n
 }
 
-// TakeBlocks is Blocks, which are the caller's to free from now on.
+// TakeBlocks is Blocks, but from now on the caller has to free the blocks.
 func (b *Buckets) TakeBlocks(p int) []Block {
 	b.taking.Lock()
 	defer b.taking.Unlock()
@@ -244,11 +243,11 @@ func (b *Buckets) TakeBlocks(p int) []Block {
 	return blocks
 }
 
-// Disk is where the blocks lie.
+// Disk returns the disk with the blocks.
 func (b *Buckets) Disk() *Disk { return b.disk }
 
-// Prefetch tells that the blocks of partition p will be read soon, unless
-// they were taken.
+// Prefetch tells the system that the blocks of partition p will be read soon, unless they were
+// taken.
 func (b *Buckets) Prefetch(p int) {
 	b.taking.Lock()
 	defer b.taking.Unlock()

@@ -7,7 +7,7 @@ const (
 	bucketBytes = 512 << 10
 
 	minBits = 4
-	// maxBits bounds the pages being filled at a time: 4096 for each worker.
+	// maxBits limits the pages that are filled at a time: 4096 for each worker.
 	maxBits = 12
 
 	// MostOpenBytes is the most that pages take which one worker is filling: a page is up to twice

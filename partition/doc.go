@@ -14,35 +14,31 @@
 //
 // # Hash bits
 //
-// HASH-BITS: at level 0 the partition of a row is the top bits of its hash; a
-// later level takes the bits that follow those of the level before. Whatever
-// the levels, partitions in order of their numbers, each divided in order,
-// hold the rows in order of their hash. Tables within a partition use the
-// bits below; when all 64 are spent, the rows have one hash and are sorted by
-// key instead (internal/cpu).
+// HASH-BITS: at level 0 the partition of a row is the top bits of its hash; a later level takes
+// the bits that follow those of the level before. However often rows were divided, partitions in
+// order of their numbers have the rows in order of their hash. Tables within a partition use the
+// bits below. When all 64 bits are used up, the rows have one hash and are sorted by key instead
+// (internal/cpu).
 //
 // # A block
 //
 //	| row | row | ... | var section |
 //
-// The var section has the format of an arena chunk; refs in the rows of a
-// block are offsets into it, as if the chunk had number 0. So a block means
-// the same wherever it is read: its section is adopted as a chunk, and the
-// chunk's number is added to the refs. Blocks are about BlockBytes long, less
-// where there is little memory to merge them, read one at a time, and verified
-// by package spill. Those of a few rows are read again and written as larger
+// The var section has the format of an arena chunk; refs in the rows of a block are offsets into
+// it, as if the chunk had number 0. So a block does not depend on the arena into which it is read:
+// the section becomes a chunk there, and the chunk's number is added to the refs. Blocks are about
+// BlockBytes long, or less where there is little memory to merge them. They are read one at a
+// time, and verified by package spill. Blocks of a few rows are read again and written as larger
 // ones (BLOCKS-FOLD).
 //
 // # Life of a bucket
 //
-// A Buckets value belongs to one owner while it is filled. When the pool gets
-// no more memory, Scatter says how far it came; the owner spills some
-// partitions, or all, whose pages are then free, and goes on. Once all owners
-// have stopped filling, partition p of all of them together is read by
-// whoever merges p: pages may then be changed in place, each row by the one
-// goroutine that owns its partition.
+// A Buckets value belongs to one owner while it is filled. When the pool gets no more memory,
+// Scatter returns how many rows it has placed. The owner spills some or all partitions, which
+// frees their pages, and goes on. When all owners have stopped filling, one goroutine merges
+// partition p of all of them. It may change the rows of its partition in place.
 //
 // Rows in device memory are divided by the same bits in package partition/ondevice.
 //
-// The package is gagg's own: what it takes and gives are, in part, types of internal packages.
+// The package is for gagg alone: its interface has types of internal packages.
 package partition

@@ -10,19 +10,17 @@ import (
 )
 
 const (
-	// sketchBits gives a sketch 2^12 registers of a byte, which stay in the
-	// first-level cache beside what a worker does otherwise, and a standard
-	// error of 1.04/sqrt(2^12) = 1.6 %. Many more would not help: what the
-	// rows not seen bring is the larger doubt.
+	// sketchBits gives a sketch 2^12 registers of a byte, which stay in the first-level cache
+	// beside a worker's other data, and a standard error of 1.04/sqrt(2^12) = 1.6 %. Many more
+	// registers would not help: the rows that were not seen yet are the larger uncertainty.
 	sketchBits = 12
-	// sampleBits takes one in 2^3 hashes, those that end in zeros: always the
-	// same ones, so that counting the different ones among them counts an
-	// eighth of the groups. The library needs 5 ns for a hash, which is too
-	// much for each row; so it is about 1 ns. With n groups it adds an error
-	// of sqrt(7/n): 3 % at 1e4, and below that the number of partitions hardly
-	// depends on n.
+	// sampleBits: a sketch takes one in 2^3 hashes, those that end in zeros. They are the same
+	// hashes every time, so the number of different ones among them is an eighth of the groups.
+	// The library needs 5 ns for a hash, which is too much for each row; the sample takes about 1
+	// ns a row. With n groups it adds an error of sqrt(7/n): 3 % at 1e4, and below that the number
+	// of partitions hardly depends on n.
 	sampleBits = 3
-	// sketchDoubt is what Expected adds to an estimate: two standard errors.
+	// sketchDoubt is the share of an estimate that Expected adds to it: two standard errors.
 	sketchDoubt = 2 * 1.04 / (1 << (sketchBits / 2))
 )
 
@@ -63,10 +61,9 @@ func (s *Sketch) Add(hashes []uint64) {
 	}
 }
 
-// remix makes all bits of a hash depend on all others. The hash of a single
-// number is one multiplication of it, good enough to choose partitions and
-// slots; but of numbers in sequence not an eighth end in three zeros: it can
-// be a fifth.
+// remix makes each bit of a hash depend on all others. The hash of a single number is one
+// multiplication, which is good enough to choose partitions and slots. But of the hashes of
+// consecutive numbers up to a fifth end in three zeros, not an eighth.
 func remix(hash uint64) uint64 {
 	hi, lo := bits.Mul64(hash^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
 	return hi ^ lo
@@ -88,13 +85,12 @@ func (s *Sketch) Estimate() float64 {
 	return float64(s.registers.Estimate()) * (1 << sampleBits)
 }
 
-// Expected is how many groups an input of total rows is expected to have
-// (total negative: not known), if about estimate were found among
-// the first seen rows, and there cannot be more than atMost (negative: nobody
-// knows). The estimate is taken for too low by as much as a sketch may be
-// wrong: too many partitions cost little, too few a further pass over the
-// rows. It takes the rows seen for like the others; where the input is sorted
-// by its keys they are not, and there are more groups.
+// Expected is how many groups an input of total rows is expected to have (total negative: not
+// known), if about estimate were found among the first seen rows, and there cannot be more than
+// atMost (negative: nobody knows). Expected assumes that the estimate is too low by the error of a
+// sketch: too many partitions cost little, too few cost another pass over the rows. It also
+// assumes that the rows seen are like the others. If the input is sorted by its keys they are not,
+// and there are more groups than expected.
 func Expected(estimate float64, seen, total, atMost int64) float64 {
 	groups := int64(math.Ceil(min(estimate*(1+sketchDoubt), float64(seen))))
 	n := feedback.ExpectedGroups(seen, groups, total)
@@ -104,11 +100,10 @@ func Expected(estimate float64, seen, total, atMost int64) float64 {
 	return n
 }
 
-// AtMost is how many groups there can be at most, or -1 if nobody knows: of
-// each key, distinct says how many values it has at most, NULL being one
-// (negative: not known), as the dictionaries of a file tell if all of the
-// key's values are in them; rows is how many rows there are at most (negative:
-// nobody knows). Without keys there is one group.
+// AtMost is the greatest possible number of groups; -1: not known. distinct has the greatest
+// number of values of each key, NULL included (negative: not known). The dictionaries of a file
+// give it if all values of the key are in them. rows is the greatest number of rows (negative: not
+// known). Without keys there is one group.
 func AtMost(distinct []int64, rows int64) int64 {
 	product := 1.0
 	for _, d := range distinct {

@@ -1,26 +1,27 @@
 package partition
 
-// This file is how small blocks become larger ones. Who has little memory, or much of it full of
-// values, spills partitions of a few rows each, again and again; the lists of such blocks would
-// take more memory than what is spilled makes free.
+// This file turns small blocks into larger ones. An owner with little memory, or with much of it
+// full of values, spills partitions of a few rows each, again and again. The lists of such blocks
+// would take more memory than the spilling frees.
 //
-// BLOCKS-FOLD: of the blocks that a partition lists, fewer than mostSmall side by side are small.
+// BLOCKS-FOLD: in the list of blocks of a partition, fewer than mostSmall adjacent blocks are
+// small.
 //
-// What small blocks take on disk is not given back before the file is closed, since they leave no
-// hole.
+// The disk space of small blocks is freed only when the file is closed: they are too small for a
+// hole in the file.
 
 const (
-	// smallBlock is below what a list of blocks is little beside: 48 bytes are more than 1 % of it.
-	// Pages that are more than half full make no block as small.
+	// smallBlock is the size below which a block is small: the 48 bytes of its entry in the list
+	// are more than 1 % of it. Pages that are more than half full never make such a block.
 	smallBlock = leastBlock / 2
-	// mostSmall is how many small blocks are read and written as one: few enough that those of a
-	// hundred partitions are listed in 150 KiB; enough that the rows of blocks of 100 bytes are
-	// written three times.
+	// mostSmall is how many small blocks are read and written as one. They are few enough that the
+	// lists of a hundred partitions take 150 KiB, and so many that rows of blocks of 100 bytes are
+	// written only three times.
 	mostSmall = 32
 )
 
-// fold writes the small blocks at the end of a partition's list again, as large ones, if they are
-// many. After an error the list is as it was.
+// fold rewrites the small blocks at the end of a partition's list as large ones, if there are
+// many. After an error the list is unchanged.
 func (d *Disk) fold(blocks []Block) ([]Block, error) {
 	first := len(blocks)
 	for first > 0 && blocks[first-1].Bytes() < smallBlock {

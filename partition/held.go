@@ -1,6 +1,6 @@
 package partition
 
-// Held is rows that lie where their owner has them, in no page, until their partition is asked for.
+// Held stands for rows that stay with their owner, in no page, until their partition is merged.
 type Held interface {
 	// Rows is how many of them belong to partition p.
 	Rows(p int) int

@@ -7,10 +7,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// This file is rows whose values are longer than a block. Such values go to disk from where they
-// lie, part by part, and come back into one buffer that is drawn from the budget: nowhere is there
-// a copy that nobody counts. The parts of a long block are in the order in which they are written,
-// its rows last:
+// This file handles rows whose values are longer than a block. Such values are written to disk
+// from their place, part by part, and are read into one buffer that is drawn from the budget. So
+// no copy of them escapes the budget. The parts of a long block are in the order in which they are
+// written, its rows last:
 //
 //	values, with their headers ... | arena.Padding | rows
 
@@ -43,8 +43,8 @@ func (d *Disk) Put(b []byte) (ref uint64) {
 	return ref
 }
 
-// putPart writes a part of the block being packed, a multiple of 8 bytes. A failure is told by
-// failed.
+// putPart writes a part of the block being packed, a multiple of 8 bytes. It leaves an error in
+// d.failed.
 func (d *Disk) putPart(b []byte) {
 	if d.failed == nil {
 		d.failed = d.begin()
@@ -54,7 +54,7 @@ func (d *Disk) putPart(b []byte) {
 	}
 }
 
-// endLong ends a long block: what is left of its values, and its rows.
+// endLong ends a long block: it writes the rest of its values, and its rows.
 func (d *Disk) endLong(dst []Block) ([]Block, error) {
 	d.putPart(d.section.Values())
 	var padding [arena.Padding]byte
@@ -89,15 +89,16 @@ func (d *Disk) readLong(b Block, p *Page) error {
 // Long reports whether the page is a long block.
 func (p *Page) Long() bool { return p.long != nil }
 
-// Detach hands over the memory of a long block, that of the section and behind it the rows, which
-// is drawn from the budget: whoever has it frees it. Nil if the page is no long block.
+// Detach hands over the memory of a long block, which has the section and behind it the rows. The
+// memory is drawn from the budget, and the caller frees it. It is nil if the page is no long
+// block.
 func (p *Page) Detach() []byte {
 	b := p.long
 	p.long = nil
 	return b
 }
 
-// Free lets go of the memory of a long block.
+// Free frees the memory of a long block.
 func (p *Page) Free() {
 	if p.long == nil {
 		return

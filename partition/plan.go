@@ -5,28 +5,26 @@ import (
 	"math/bits"
 )
 
-// overfull is the probability, p in Theorem 1, that some partition of a level
-// is larger than the memory to merge it. Such a partition is divided again,
-// which is no fault but costs writing and reading it once more.
+// overfull is the probability (p in Theorem 1) that some partition of a level exceeds the memory
+// to merge it. Such a partition is divided again. That is no error, but it costs writing and
+// reading the rows once more.
 const overfull = 1e-6
 
 // Level is what is known when the rows of a level are about to be divided.
 // Level 0 divides all groups; a partition of it that is too large to be
 // merged is divided by level 1, and so on.
 //
-// HASH-BITS over all levels is that each level takes its bits from the top of what
-// the levels before it left. If level 0 takes 10 bits and level 1 takes 4 for
-// some partition of it, the first are bits 63 to 54 of the hash, the others
-// 53 to 50. So all hashes of a partition agree in the bits that were spent on
-// it, partitions in order of number are in order of hash, whatever was
-// divided how often, and the table that merges a partition finds its slots
-// by the bits below. When all 64 are spent, the rows of a partition have one
-// and the same hash, no level can divide them, and they take the strategy for
-// equal hashes, which always ends.
+// HASH-BITS over all levels is that each level takes its bits from the top of what the levels
+// before it left. If level 0 takes 10 bits and level 1 takes 4 for some partition of it, the first
+// are bits 63 to 54 of the hash, the others 53 to 50. So all hashes of a partition agree in the
+// bits that were used for it. Partitions in order of number are in order of hash, however often
+// each was divided. The table that merges a partition finds its slots by the bits below. When all
+// 64 bits are used up, the rows of a partition have one and the same hash and no level can divide
+// them. They take the strategy for equal hashes, which always ends.
 type Level struct {
 	Groups   float64 // expected in all; +Inf: not known
 	RowBytes int64   // of the row of a group
-	// that a group takes while it is merged, with directory and variable bytes; 0: RowBytes
+	// the memory of a group while it is merged, with directory and variable bytes; 0: RowBytes
 	GroupBytes int64
 	MergeBytes int64 // memory to merge one partition; 0: no limit
 	PageBytes  int64 // of a page
@@ -71,15 +69,14 @@ type Plan struct {
 	Again bool
 }
 
-// Plan chooses the number of partitions, a power of two: at least so many
-// that each can be merged in its memory, and rather so many that each is of
-// cache size; but never so many that the pages being filled take more than
-// their memory. A level that has a bit left divides at least in two, however
-// little memory there is for pages: it must get on.
+// Plan chooses the number of partitions, a power of two: at least so many that each can be merged
+// in its memory, and rather so many that each is of cache size; but never so many that the pages
+// being filled take more than their memory. A level that has a bit left divides in two at least,
+// however little memory there is for pages. Otherwise dividing would never end.
 func (l Level) Plan() Plan {
 	n := wholeGroups(l.Groups)
 	p := Plan{Bits: minBits, Limit: ByMinimum, Fit: l.fit()}
-	// the bounds ask what is one too many
+	// the bounds take the number of groups that is one too many
 	p.Enough = BoundOf(n, min(p.Fit, unbounded-1)+1, overfull)
 	p.atLeast(ceilLog2(int64(l.Least)), ByMinimum)
 	p.atLeast(l.cacheBits(n), ByCache)
@@ -133,8 +130,8 @@ func (l Level) pageBits() uint {
 // ceilLog2 is the bits that tell n partitions apart.
 func ceilLog2(n int64) uint { return uint(bits.Len64(uint64(max(n, 1) - 1))) }
 
-// wholeGroups is a number of groups to reckon with: any that is not known is
-// one so large that it leaves the decision to the limits.
+// wholeGroups is groups as an integer. A number that is not known becomes so large that the limits
+// decide.
 func wholeGroups(groups float64) int64 {
 	const most = 1e18
 	if !(groups < most) {

@@ -14,9 +14,8 @@ const (
 	// large enough that getting pages costs nothing, small enough that the
 	// half-empty last page of each partition and worker does not count.
 	PageBytes = 8 << 10
-	// slabBytes is how much is allocated at once: some huge pages. The first
-	// slabs are smaller, so that a small run stays small, and so are those
-	// that fill up a budget.
+	// slabBytes is how much is allocated at once: some huge pages. The first slabs are smaller, so
+	// that a small run takes little memory. So are the last slabs before the budget is exhausted.
 	slabBytes      = 16 << 20
 	firstSlabBytes = 256 << 10
 	// LeastBytes is the least that a pool takes at a time, unless a page is
@@ -24,8 +23,8 @@ const (
 	LeastBytes = 64 << 10
 )
 
-// Pool gives out pages, all of one size. Each owner of buckets has its own:
-// what it fills and spills gives its memory back as a whole.
+// Pool gives out pages, all of one size. Each owner of buckets has a pool of its own, whose memory
+// is freed as a whole.
 type Pool struct {
 	Stride   int  // words a row
 	PageBits uint // a page has 2^PageBits rows
@@ -50,7 +49,7 @@ func NewPool(stride int, from budget.Lender) *Pool {
 // words is the size of a page.
 func (p *Pool) words() int { return p.Stride << p.PageBits }
 
-// Get returns a page whose words mean nothing.
+// Get returns a page with undefined contents.
 func (p *Pool) Get() ([]uint64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +136,7 @@ func (p *Pool) Recycle() {
 	}
 }
 
-// Reset lets go of all memory. No page may be in use any more.
+// Reset frees all memory. No page may be in use any more.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

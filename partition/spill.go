@@ -18,13 +18,11 @@ func (b *Buckets) Bytes() int64 {
 	return int64(n) * int64(b.pool.words()) * 8
 }
 
-// Spill writes partitions to disk until at least want bytes of pages are
-// free, or none is left. It takes those with the most pages first. Partitions
-// that stay in memory for good would fill it in the end, so that the others
-// went to disk a few rows at a time; a list of blocks that small is larger
-// than memory (docs/experiments/0004). Of those with as many pages it takes
-// the last ones: what stays is then what is merged first, before it must be
-// moved.
+// Spill writes partitions to disk until at least want bytes of pages are free, or none is left. It
+// takes those with the most pages first. If some partitions stayed in memory for good, they would
+// fill it in the end. The others would be spilled a few rows at a time, and the lists of such
+// small blocks outgrow the memory (docs/experiments/0004). Among partitions with as many pages
+// Spill takes the last ones: those that stay are merged first, before they have to be spilled.
 func (b *Buckets) Spill(want int64) error {
 	if b.disk == nil {
 		return ErrNoDisk
@@ -41,7 +39,7 @@ func (b *Buckets) Spill(want int64) error {
 	return nil
 }
 
-// fullest is the numbers of all partitions, those with the most pages first.
+// fullest returns the numbers of all partitions, those with the most pages first.
 func (b *Buckets) fullest() []int {
 	order := make([]int, len(b.pages))
 	for p := range order {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// check finds settings that make no sense alone or together, as far as only
-// the command can: what the library's options refuse as well is left to it.
-// Combinations count only if they were typed: a GAGG_* variable set for good
-// must not make a command fail that does not need it.
+// check finds settings that make no sense alone or together. It leaves to the library what the
+// library's options refuse. Combinations count only if they were typed: a GAGG_* variable set for
+// good must not make a command fail that does not need it.
 func (s *settings) check() error {
 	for _, c := range []func() error{s.checkValues, s.checkCombinations, s.checkCuts} {
 		if err := c(); err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// completionTime is how long the columns of the inputs are waited for: who presses a key does
-// not want to wait.
+// completionTime is how long completion waits for the columns of the inputs: a user who presses a
+// key does not want to wait.
 const completionTime = 800 * time.Millisecond
 
-// What a shell does with the candidates: the first line of the answer.
+// These say what a shell does with the candidates. They are the first line of the answer.
 const (
 	completeWords   = "words"   // a space follows the only one
 	completeParts   = "parts"   // none does: of an expression there may be more
@@ -32,15 +32,15 @@ type candidate struct {
 	text, about string
 }
 
-// answer is what there is to say of the word at the cursor.
+// answer is the answer for the word at the cursor.
 type answer struct {
 	kind       string
 	candidates []candidate
 }
 
-// complete answers a script of completion.go: the shell, the number of the word at the cursor, and
-// the words behind the command as they are typed. It tells of no mistake: there are no candidates
-// then.
+// complete answers a script of completion.go. Its arguments are the shell, the number of the word
+// at the cursor, and the words behind the command as they are typed. It reports no mistakes: it
+// gives no candidates then.
 func (c *command) complete(ctx context.Context, args []string) error {
 	if len(args) < 2 {
 		return nil
@@ -66,7 +66,8 @@ func (c *command) complete(ctx context.Context, args []string) error {
 	return err
 }
 
-// columnsOf is the columns of inputs that can be read again and again, if they are known soon.
+// columnsOf returns the columns of inputs that can be read more than once, if that takes little
+// time.
 func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnDescription {
 	columns := soon(ctx, c, inputs, func(ctx context.Context, from gagg.Source, o gagg.Options) []gagg.ColumnDescription {
 		d, err := gagg.Describe(ctx, from, o)
@@ -78,7 +79,7 @@ func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnD
 	return slices.DeleteFunc(columns, func(d gagg.ColumnDescription) bool { return d.Type == "" })
 }
 
-// mergedColumns is the names of the columns that --merge makes of the states in the inputs.
+// mergedColumns returns the names of the columns that --merge makes of the states in the inputs.
 func (c *command) mergedColumns(ctx context.Context, inputs []string) []string {
 	return soon(ctx, c, inputs, func(ctx context.Context, from gagg.Source, o gagg.Options) (names []string) {
 		plan, err := gagg.Plan(ctx, gagg.Query{From: gagg.Merge(from)}, o)
@@ -92,7 +93,8 @@ func (c *command) mergedColumns(ctx context.Context, inputs []string) []string {
 	})
 }
 
-// soon is what ask finds of inputs that can be read again and again; nothing, if that takes long.
+// soon returns what ask finds out about inputs that can be read more than once, or nothing if that
+// takes long.
 func soon[T any](ctx context.Context, c *command, inputs []string, ask func(context.Context, gagg.Source, gagg.Options) []T) []T {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
@@ -148,8 +150,8 @@ type typedLine struct {
 	merged  func() []string // columns of the result of merging
 }
 
-// readLine reads words as pflag does, but takes no offence. The word at the cursor belongs to
-// nothing yet.
+// readLine reads words as pflag does, but accepts mistakes. It does not assign the word at the
+// cursor to a flag.
 func readLine(f *pflag.FlagSet, words []string, at int) *typedLine {
 	l := &typedLine{values: map[string][]string{}, first: at == 0}
 	var waiting *pflag.Flag // for its value, the next word
@@ -187,8 +189,8 @@ func readLine(f *pflag.FlagSet, words []string, at int) *typedLine {
 	return l
 }
 
-// flagOf is the flag that a word names, nil if there is none, and the word before and from its
-// value on. Of letters that stand together only the last one may have a value.
+// flagOf returns the flag that a word names (nil: none), and the two parts of the word: up to the
+// value and the value. Among letters that stand together only the last one may have a value.
 func flagOf(f *pflag.FlagSet, word string) (flag *pflag.Flag, before, value string) {
 	if name, long := strings.CutPrefix(word, "--"); long {
 		name, value, has := strings.Cut(name, "=")
@@ -209,8 +211,8 @@ func flagOf(f *pflag.FlagSet, word string) (flag *pflag.Flag, before, value stri
 	return nil, "", word
 }
 
-// answer finds what may stand at the cursor. What a flag takes its usage says: the name of its
-// value.
+// answer finds what may stand at the cursor. The name of a flag's value, in its usage, says what
+// the flag takes.
 func (l *typedLine) answer(f *pflag.FlagSet) answer {
 	switch {
 	case l.isFlag:
@@ -242,7 +244,8 @@ func beginsFile(name string) bool {
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), name) })
 }
 
-// matching are the candidates that begin as the word does. Behind --by= they begin with that.
+// matching returns the candidates that begin as the word does. After --by= they begin with that
+// too.
 func (l *typedLine) matching(all []candidate) (matching []candidate) {
 	for _, c := range all {
 		if strings.HasPrefix(c.text, l.current) {
@@ -260,7 +263,7 @@ func flagCandidates(f *pflag.FlagSet) (flags []candidate) {
 	return flags
 }
 
-// topicCandidates are what gagg help explains.
+// topicCandidates are the topics that gagg help explains.
 func topicCandidates(f *pflag.FlagSet) (topics []candidate) {
 	for _, flag := range flagCandidates(f) {
 		topics = append(topics, candidate{strings.TrimPrefix(flag.text, "--"), flag.about})
@@ -295,7 +298,7 @@ func formatCandidates() (list []candidate) {
 	return list
 }
 
-// flagChoices are the values of flags that have only so many.
+// flagChoices are the values of flags that take only a few.
 func flagChoices() map[string][]candidate {
 	return map[string][]candidate{
 		"format":      formatCandidates(),
@@ -316,8 +319,8 @@ func choices(values ...string) (list []candidate) {
 	return list
 }
 
-// deviceNumbers are those of the GPUs that the driver has files for. To open the driver takes too
-// long here.
+// deviceNumbers are the numbers of the GPUs for which the driver has files. Opening the driver
+// would take too long here.
 func deviceNumbers() []candidate {
 	files, _ := filepath.Glob("/dev/nvidia[0-9]*") // the pattern is a constant
 	for i, file := range files {

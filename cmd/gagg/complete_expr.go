@@ -7,21 +7,21 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// place is where in an expression the cursor is.
+// place is the position of the cursor in an expression.
 type place struct {
 	before string // the text up to the name that is begun
 	name   string // that name; of one in quotes without them
 	quoted bool   // the quote of a name is open
 	text   bool   // the quote of a text is open
-	// what the open parentheses belong to, the last one's last: sum, or "" for none
+	// the functions of the open parentheses, the innermost last: sum, or "" for none
 	calls []string
-	// what stands before the name: an operator or a word of the language; "x" for an operand
+	// the token before the name: an operator or a word of the language; "x" for an operand
 	last    string
 	cutFrom int // where the item of the list begins
 }
 
-// namePart are the bytes of names, of those of other alphabets too. A dot is between a struct and
-// its field.
+// namePart reports whether a byte may be part of a name, in any alphabet. A dot stands between a
+// struct and its field.
 func namePart(c byte) bool {
 	return c == '_' || c == '.' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
@@ -33,8 +33,8 @@ var (
 	orderWords  = []string{"asc", "desc", "nulls", "first", "last"}
 )
 
-// isWord reports whether an operand may follow a name that is none: it begins an operator, or is
-// another word of the language.
+// isWord reports whether a name is a word after which an operand may follow: the beginning of an
+// operator, or another word of the language.
 func isWord(name string) bool {
 	if slices.Contains([]string{"as", "case", "distinct", "else", "from", "then", "when", "where"}, name) {
 		return true
@@ -101,8 +101,8 @@ func placeIn(text string) (p place) {
 	return p
 }
 
-// wordBehind is what stands before the place behind a word: the word, if an operand may follow it,
-// with those before it that it belongs to; "x" if it is an operand.
+// wordBehind is place.last after a word: the word, with the words before it that belong to it, if
+// an operand may follow; "x" if the word is an operand.
 func wordBehind(last, word string) string {
 	switch {
 	case last == "at" && word == "time", last == "at time" && word == "zone", last == "similar" && word == "to", last == "order" && word == "by":
@@ -113,7 +113,7 @@ func wordBehind(last, word string) string {
 	return "x"
 }
 
-// quotedEnd is the end of what begins with a quote at i. Two quotes are one within.
+// quotedEnd is the end of the quoted text that begins at i. Two quotes within it stand for one.
 func quotedEnd(text string, i int) (end int, closed bool) {
 	quote := text[i]
 	for i++; i < len(text); i++ {
@@ -150,8 +150,8 @@ func (l *typedLine) inExpression() (matching []candidate) {
 	return matching
 }
 
-// choicesAt is what may stand at a place that takes only some words or texts: types, parts of
-// dates, time zones; nil: it is another one.
+// choicesAt returns the candidates for a place that takes only certain words or texts: types,
+// parts of dates, time zones. nil: it is another place.
 func (l *typedLine) choicesAt(p place) []candidate {
 	call := ""
 	if len(p.calls) > 0 {
@@ -247,7 +247,7 @@ func (l *typedLine) namesAt(p place) (names []candidate) {
 	return slices.Concat(names, functionCandidates(), formCandidates(), choices(prefixWords...))
 }
 
-// wordsInCall are those that may follow an operand only among the arguments of some calls.
+// wordsInCall are the words that may follow an operand only among the arguments of some calls.
 func wordsInCall(p place) []candidate {
 	if len(p.calls) == 0 {
 		return nil
@@ -263,7 +263,7 @@ func wordsInCall(p place) []candidate {
 	return nil
 }
 
-// wordsBehind are those that may follow an operand.
+// wordsBehind are the words that may follow an operand.
 func (l *typedLine) wordsBehind(flag string) []candidate {
 	switch flag {
 	case "order-by":

@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// cursor is what bash takes for the word at the cursor.
+// cursor describes the word at the cursor as bash sees it.
 type cursor struct {
 	cut  int  // bytes of the word before its last part, for which alone a candidate stands
 	open byte // the quote in which the word ends; 0: none
 }
 
-// shellWords makes of typed words what the shell would: without quotes and backslashes. The word
-// at the cursor may end within quotes. bash divides words at = and : as well: those parts are put
-// together again. fish has taken quotes off all words but the one at the cursor.
+// shellWords removes quotes and backslashes from typed words, as the shell does. The word at the
+// cursor may end within quotes. bash also divides words at = and :, so these parts are joined
+// again. fish has already removed the quotes of all words except the one at the cursor.
 func shellWords(shell string, typed []string, at int) (words []string, newAt int, c cursor) {
 	joins := false // the next word belongs to the one before
 	for i, word := range typed {
@@ -67,9 +67,9 @@ func plainWord(word string) (text string, open byte) {
 }
 
 // inBash spells candidates as bash wants them: each replaces the last part of the word, within its
-// quotes. Bash closes the quotes behind a candidate that is alone, though an expression may go on
-// there; so a second candidate is added, with what may come next. If some candidates need quotes
-// and others do not, they have no beginning in common, and only those without quotes are kept.
+// quotes. Bash closes the quotes after a single candidate, although an expression may go on there;
+// so a second candidate is added, with what may come next. If some candidates need quotes and
+// others do not, they have no common beginning, and only those without quotes are kept.
 func (l *typedLine) inBash(f *pflag.FlagSet, a answer, c cursor) answer {
 	if a.kind == completeParts && len(a.candidates) == 1 && c.open != 0 {
 		a.candidates = l.andMore(f, a.candidates[0])
@@ -99,8 +99,8 @@ func (l *typedLine) andMore(f *pflag.FlagSet, only candidate) []candidate {
 	return []candidate{only, {text: only.text + closing}}
 }
 
-// bashQuoted is text within the quote that is open. Where none is and one is needed it begins one,
-// which stays open.
+// bashQuoted is text within the open quote. If no quote is open and text needs one, it opens a
+// quote, which stays open.
 func bashQuoted(text string, open byte) string {
 	switch {
 	case open == '"':

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// zoneFolders are where systems have time zones, a file for each.
+// zoneFolders are the folders in which systems have time zones, a file for each.
 var zoneFolders = []string{"/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo"}
 
 // usualZones are offered where the system has none. gagg knows the others, too.
@@ -29,8 +29,8 @@ func zoneNames() []string {
 	return usualZones
 }
 
-// zonesIn is the names of zones among files: those as Europe/Berlin, and UTC. Old names such as
-// CET, and copies by other rules (posix, right), are left out.
+// zonesIn returns the names of zones among files: names such as Europe/Berlin, and UTC. Old names
+// such as CET, and copies by other rules (posix, right), are left out.
 func zonesIn(files fs.FS) (names []string) {
 	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {

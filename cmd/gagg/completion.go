@@ -6,7 +6,7 @@ import (
 )
 
 // completeWord is the first argument with which the scripts below ask for candidates. It is no
-// command for people: what follows it and what it prints is between them and complete.go.
+// command for people: only these scripts and complete.go know its arguments and its output.
 const completeWord = "__complete"
 
 // writeCompletion prints a script that has the words of a command line completed in shell.
@@ -19,9 +19,9 @@ func writeCompletion(w io.Writer, shell string) error {
 	return err
 }
 
-// completionScripts hand the words to gagg itself, which knows the columns of the files that are
-// among them. The first line of its answer says what the shell does beside (see the kinds in
-// complete.go), the others are candidates, a tab and what each is. If gagg fails there are none.
+// completionScripts pass the words to gagg itself, which knows the columns of the files among
+// them. The first line of its answer says what else the shell does (see the kinds in complete.go).
+// The other lines are candidates, a tab and a description. If gagg fails, there are no candidates.
 var completionScripts = map[string]string{
 	"bash": `# bash completion for gagg: source <(gagg --completion bash)
 _gagg() {

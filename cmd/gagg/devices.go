@@ -57,7 +57,7 @@ func writeDevices(w io.Writer, r gagg.DeviceReport) error {
 	return t.Flush()
 }
 
-// freeText is the free memory, where it could be asked for.
+// freeText is the free memory, where it is known.
 func freeText(d gagg.Device) string {
 	if !usable(d) {
 		return ""
@@ -65,7 +65,7 @@ func freeText(d gagg.Device) string {
 	return ", " + humanize.IBytes(uint64(d.FreeMemory)) + " free"
 }
 
-// driverText says what there is of a driver.
+// driverText describes the driver, or says why there is none.
 func driverText(r gagg.DeviceReport) string {
 	switch {
 	case r.Driver == "" && r.CUDA == "":

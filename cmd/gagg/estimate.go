@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -20,40 +19,34 @@ import (
 //
 // The time of a step is what it has taken, divided by the part of it that is done. A step that has
 // not begun, or hardly, has an expected time in place of that: from the number of groups, the bytes
-// that were spilled and the costs below, which are processor time, and from what part of the time
-// that it wanted a processor the run has had one. So other jobs on the machine count from the
-// beginning. The costs were measured on one machine; what merging took beside what was expected of
-// it corrects what is expected later.
+// that were spilled and the costs in estimate_cost.go, which are processor time, and from the part
+// of the time that the run wanted a processor and had one. So other jobs on the machine count from
+// the beginning. The costs were measured on one machine. Two things correct them: the processor
+// time that merging needs, as soon as a few partitions are merged, and the time that it took, for
+// the steps behind it.
 
-// Costs in seconds of a processor; those of ordering and writing cannot be divided among threads.
-// They are of 2e7 groups of six keys under 120 MiB, on two busy cores.
-const (
-	mergeGroup   = 0.06e-6 // merging a group, in memory
-	mergeSpilled = 3e-9    // reading a spilled byte, as stored, and merging what it holds
-	sortGroup    = 0.55e-6 // sorting a group, beside merging it
-	runGroup     = 0.35e-6 // a group out of runs on disk, into one
-	orderGroup   = 0.22e-6 // a group out of sorted runs, into a record
-	writeValue   = 50e-9   // a value into the result, in any format
-)
-
-// worked is what a process has had of processors.
+// worked is the processor time of a process.
 type worked struct {
 	ran    time.Duration // of all threads
 	waited time.Duration // that they were ready to run, and did not
 }
 
-// share is the part of the wanted time that the process is expected to have; 1: nobody knows. Other
-// jobs come and go, and a step of one thread waits less than one of all: more than half of what was
-// observed counts, as a factor.
+// share is how long the threads of the process ran, as a part of the time for which they were
+// ready to run; 1: nobody knows.
 func (w worked) share() float64 {
 	if w.ran <= 0 {
 		return 1
 	}
-	return math.Pow(float64(w.ran)/float64(w.ran+w.waited), 0.6)
+	return float64(w.ran) / float64(w.ran+w.waited)
 }
 
-// usualValues is how many values a group has, until the schema of the result is known.
-const usualValues = 4
+// A step of all threads, and one of a single thread, is expected to have these powers of the share
+// that the run has had so far. A single thread waits less: it does not wait for the other threads
+// of the run. Of all threads the power is less than 1, because other jobs come and go.
+const (
+	waitOfAll = 0.9
+	waitOfOne = 0.3
+)
 
 // steps of a run.
 const (
@@ -64,8 +57,13 @@ const (
 	steps
 )
 
-// known is which part of a step must be done before what was observed counts alone.
-const known = 0.03
+// These are the parts of a step that must be done before an observation of it counts as much as the
+// expectation: an observation of its time, which other jobs change, and one of the processor time
+// that it needed, which they hardly change.
+const (
+	trusted     = 0.1
+	trustedWork = 0.02
+)
 
 // sampleEvery is how often an estimator notes how far a step is. What a step does later may take
 // longer than what it did first, when memory was free, so its rate is that of the last half of the
@@ -75,20 +73,21 @@ const sampleEvery = time.Second
 // estimator follows a run.
 type estimator struct {
 	threads float64
-	ordered bool  // the result is
-	values  int   // of a group in the result; 0: it is not written
-	most    int64 // groups that are wanted; 0: all
-	keep    int64 // the same, with those that are passed over
+	ordered bool    // the result is
+	write   float64 // what it costs to write the values of a group; 0: they are not written
+	most    int64   // groups that are wanted; 0: all
+	keep    int64   // the same, with those that are passed over
 
 	share   float64 // worked.share; 0: 1
 	spilled int64   // bytes, before merging
 
 	step    int
 	began   [steps]time.Duration // when the step began, since the run did
+	ran     time.Duration        // worked.ran when the step began
 	samples []sample             // of the step
 }
 
-// sample is how far a step was at a time since the run began.
+// sample is the progress of a step at a time since the run began.
 type sample struct {
 	at   time.Duration
 	done float64
@@ -107,7 +106,7 @@ func (e *estimator) stepOf(p gagg.Progress) (step int, done float64) {
 	return stepOrdering, part(p.Groups, e.wanted(p.GroupsTotal, e.most))
 }
 
-// wanted is how many of some groups are, if these are most; 0: all.
+// wanted is how many of some groups are wanted, if `most` are; 0: all.
 func (e *estimator) wanted(groups, most int64) int64 {
 	if most == 0 {
 		return groups
@@ -123,8 +122,8 @@ func part(done, total int64) float64 {
 	return min(float64(done)/float64(total), 1)
 }
 
-// total is about how long the whole run takes that is so far after some time, in which the process
-// has had so much of processors; 0: nobody can say.
+// total estimates how long the whole run takes, by its progress, the time since it began, and the
+// processor time that it has had; 0: not known.
 func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) time.Duration {
 	e.share = has.share()
 	if p.Phase != gagg.PhaseOutput && p.BytesTotal <= 0 {
@@ -135,7 +134,7 @@ func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) ti
 		if e.step++; e.step == stepMerging {
 			e.spilled = p.BytesSpilled
 		}
-		e.began[e.step], e.samples = elapsed, nil
+		e.began[e.step], e.ran, e.samples = elapsed, has.ran, nil
 	}
 	if len(e.samples) == 0 {
 		e.samples = []sample{{at: e.began[e.step], done: done}}
@@ -145,12 +144,16 @@ func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) ti
 	}
 	now := sample{elapsed, done}
 	e.note(now)
-	expected := e.expected(p)
+	costs := e.costs(p)
+	var expected [steps]float64
+	for i, c := range costs {
+		expected[i] = e.seconds(c)
+	}
 	if e.step > stepMerging { // by what merging took beside what was expected
 		took := (e.began[stepRuns] - e.began[stepMerging]).Seconds()
 		correct(&expected, took)
 	}
-	left := e.left(expected[e.step], now)
+	left := e.left(expected[e.step]*e.costlier(costs[e.step], done, has), now)
 	if e.step == stepMerging {
 		correct(&expected, (elapsed-e.began[stepMerging]).Seconds()+left)
 	}
@@ -160,7 +163,7 @@ func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) ti
 	return elapsed + time.Duration(left*float64(time.Second))
 }
 
-// correct changes what is expected of the steps behind merging, which takes so long.
+// correct changes what is expected of the steps after merging, which takes that long.
 func correct(expected *[steps]float64, took float64) {
 	by := correction(took, expected[stepMerging])
 	for later := stepMerging + 1; later < steps; later++ {
@@ -168,9 +171,9 @@ func correct(expected *[steps]float64, took float64) {
 	}
 }
 
-// correction is how much longer later steps take than is expected, within limits, where merging
-// took longer. That may be because of the machine or the disk, or of what is aggregated, which
-// ordering has nothing to do with: the fourth root of it counts.
+// correction is how much longer than expected later steps take if merging took longer, within
+// limits. The reason may be the machine or the disk, or the aggregates, which do not matter for
+// ordering. So only the fourth root counts.
 func correction(took, expected float64) float64 {
 	const most = 2
 	if expected <= 0 {
@@ -179,7 +182,7 @@ func correction(took, expected float64) float64 {
 	return min(max(math.Sqrt(math.Sqrt(took/expected)), 1./most), most)
 }
 
-// note keeps a sample for each sampleEvery, of which those of the last half of the time matter.
+// note keeps a sample for each sampleEvery, and drops those before the last half of the time.
 func (e *estimator) note(s sample) {
 	if s.at-e.samples[len(e.samples)-1].at < sampleEvery {
 		return
@@ -190,7 +193,8 @@ func (e *estimator) note(s sample) {
 	}
 }
 
-// left is how many more seconds the step takes: as expected at first, as observed from known on.
+// left is how many more seconds the step takes: first as expected, then more and more as observed.
+// Both are wrong by factors, so the mean of the two is a geometric one.
 func (e *estimator) left(expected float64, now sample) float64 {
 	if e.step == stepRuns {
 		return math.Max(expected-(now.at-e.began[stepRuns]).Seconds(), 0)
@@ -200,39 +204,21 @@ func (e *estimator) left(expected float64, now sample) float64 {
 		first = sample{at: e.began[e.step]}
 	}
 	took, did := (now.at - first.at).Seconds(), now.done-first.done
-	weight := math.Max(1-now.done/known, 0)
 	switch {
 	case did == 0 || took == 0:
 		return (1 - now.done) * expected
 	case expected == 0:
-		weight = 0
+		return (1 - now.done) * took / did
 	}
-	return (1 - now.done) * (weight*expected + (1-weight)*took/did)
+	weight := trusted / (trusted + now.done)
+	return (1 - now.done) * math.Pow(expected, weight) * math.Pow(took/did, 1-weight)
 }
 
-// expected is how many seconds each step is expected to take. Of reading nothing is.
-func (e *estimator) expected(p gagg.Progress) (seconds [steps]float64) {
-	groups, spilled := float64(p.GroupsTotal), float64(p.BytesSpilled)
-	switch {
-	case p.Phase != gagg.PhaseOutput:
-		spilled /= math.Max(part(p.BytesDone, p.BytesTotal), 0.01)
-	case e.step >= stepMerging: // sorted runs came since
-		spilled = float64(e.spilled)
+// costlier is how many times the expected processor time merging needs, by what it needed so far.
+func (e *estimator) costlier(c cost, done float64, has worked) float64 {
+	needed, expected := (has.ran - e.ran).Seconds(), done*(c.all+c.one)
+	if e.step != stepMerging || needed <= 0 || expected <= 0 {
+		return 1
 	}
-	kept := float64(e.wanted(p.GroupsTotal, e.keep))
-	write := float64(e.wanted(p.GroupsTotal, e.most)) * float64(e.values) * writeValue
-	seconds[stepMerging] = (groups*mergeGroup + spilled*mergeSpilled) / e.threads
-	if e.ordered {
-		seconds[stepMerging] += kept * sortGroup / e.threads // others are told by a bound
-		seconds[stepOrdering] = kept*orderGroup + write
-		if p.BytesSpilled > 0 {
-			seconds[stepRuns] = kept * runGroup / e.threads
-		}
-	} else {
-		seconds[stepMerging] += write
-	}
-	for step := range seconds {
-		seconds[step] /= cmp.Or(e.share, 1)
-	}
-	return seconds
+	return math.Pow(needed/expected, done/(trustedWork+done))
 }

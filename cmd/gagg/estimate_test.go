@@ -53,12 +53,14 @@ func TestEstimate(t *testing.T) {
 
 // run is how long the run takes, and what was estimated after each second.
 func (s simulated) run() (truth float64, estimates []float64) {
-	e := estimator{threads: 2, ordered: s.ordered, values: 6, share: s.share}
+	e := estimator{threads: 2, ordered: s.ordered, write: 0.3e-6, share: s.share}
 	last := gagg.Progress{Phase: gagg.PhaseOutput, GroupsTotal: s.groups, BytesSpilled: s.spilled}
-	took := e.expected(last)
-	merge, runs, order := took[stepMerging]*s.slower, took[stepRuns]*s.slower, took[stepOrdering]*s.slower
+	costs := e.costs(last)
+	seconds := func(step int) float64 { return e.seconds(costs[step]) * s.slower }
+	merge, runs, order := seconds(stepMerging), seconds(stepRuns), seconds(stepOrdering)
 	truth = s.read + merge + runs + order
 	const partitions = 512
+	work := cost{all: costs[stepMerging].all * s.slower, one: costs[stepMerging].one * s.slower}
 	for second := range int(math.Ceil(truth)) {
 		p, at := gagg.Progress{Phase: gagg.PhaseScan, BytesTotal: 1e9, GroupsTotal: s.groups}, float64(second)
 		switch {
@@ -76,48 +78,58 @@ func (s simulated) run() (truth float64, estimates []float64) {
 			p.Partitions, p.PartitionsMerged = partitions, partitions
 			p.Groups = int64(math.Max(at-s.read-merge-runs, 0) / order * float64(s.groups))
 		}
-		had := worked{ran: time.Duration(1 + float64(second)*1e9*cmp.Or(s.share, 1))}
-		had.waited = time.Duration(second)*time.Second + 1 - had.ran
+		ran := 1 + math.Min(at, s.read)*e.threads*cmp.Or(s.share, 1)
+		if at > s.read {
+			ran += math.Min((at-s.read)/merge, 1) * (work.all + work.one)
+		}
+		had := worked{ran: time.Duration(ran * 1e9), waited: time.Duration(ran * 1e9 * (1/cmp.Or(s.share, 1) - 1))}
 		estimates = append(estimates, e.total(p, time.Duration(second)*time.Second, had).Seconds())
 	}
 	return truth, estimates
 }
 
-// Of counters of real runs, with an order and out of core, each recorded on a machine with other
-// jobs beside it, the same holds. The last line of a file is how long the run took.
+// The same holds for the counters of real runs, each recorded on a machine with other jobs beside
+// it. TestRecordEstimate writes such a file.
 func TestEstimateRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/estimate/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { replay(t, file) })
+	}
+}
+
+// replay compares the estimates over the counters of a recorded run with how long it took.
+func replay(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	e, truth := estimator{}, 0.
+	if _, err := fmt.Sscanf(lines[1], "threads %g ordered %t most %d keep %d", &e.threads, &e.ordered, &e.most, &e.keep); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(lines[len(lines)-1], "total %g", &truth); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines[3 : len(lines)-1] { // behind the names of the counters
+		var at, ran, waited float64
+		var output bool
+		p := gagg.Progress{Phase: gagg.PhaseScan}
+		if _, err := fmt.Sscan(line, &at, &ran, &waited, &output, &p.BytesDone, &p.BytesTotal, &p.GroupsTotal, &p.BytesSpilled, &p.PartitionsMerged, &p.Partitions, &p.Groups, &e.write); err != nil {
+			t.Fatal(line, err)
 		}
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		var truth float64
-		if _, err := fmt.Sscanf(lines[len(lines)-1], "total %g", &truth); err != nil {
-			t.Fatal(file, err)
+		if output {
+			p.Phase = gagg.PhaseOutput
 		}
-		e := estimator{threads: 2, ordered: true}
-		for _, line := range lines[1 : len(lines)-1] {
-			var at, ran, waited float64
-			var output bool
-			p := gagg.Progress{Phase: gagg.PhaseScan}
-			if _, err := fmt.Sscan(line, &at, &ran, &waited, &output, &p.BytesDone, &p.BytesTotal, &p.GroupsTotal, &p.BytesSpilled, &p.PartitionsMerged, &p.Partitions, &p.Groups); err != nil {
-				t.Fatal(file, line, err)
-			}
-			if output {
-				p.Phase = gagg.PhaseOutput
-			}
-			seconds := func(s float64) time.Duration { return time.Duration(s * 1e9) }
-			got := e.total(p, seconds(at), worked{seconds(ran), seconds(waited)}).Seconds()
-			if off := got / truth; at >= 10 && (off < 2./3 || off > 4./3) {
-				t.Errorf("%s: after %.0f s of %.0f: %.0f", file, at, truth, got)
-			}
-			t.Logf("%s: after %.0f s of %.0f: %.0f", filepath.Base(file), at, truth, got)
+		seconds := func(s float64) time.Duration { return time.Duration(s * 1e9) }
+		got := e.total(p, seconds(at), worked{seconds(ran), seconds(waited)}).Seconds()
+		if off := got / truth; at >= 10 && (off < 2./3 || off > 4./3) {
+			t.Errorf("after %.0f s of %.0f: %.0f", at, truth, got)
 		}
+		t.Logf("after %.0f s of %.0f: %.0f", at, truth, got)
 	}
 }
 

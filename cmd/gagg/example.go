@@ -8,8 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/testdata"
 )
 
-// writeExample writes the orders of a shop, for who has no data at hand. It writes over nothing:
-// who takes --example for a question about a file keeps that file.
+// writeExample writes the orders of a shop, for users who have no data at hand. It never
+// overwrites a file: a user who takes --example for a question about a file does not lose that
+// file.
 func (c *command) writeExample() error {
 	switch _, err := os.Lstat(c.example); {
 	case c.example == "":

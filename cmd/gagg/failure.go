@@ -24,7 +24,7 @@ const (
 	statusPipeClosed = 141 // the reader of the output went away
 )
 
-// exitStatuses is what the statuses mean, those of signals included.
+// exitStatuses has the meanings of the statuses, those of signals included.
 var exitStatuses = []struct {
 	status  int
 	meaning string
@@ -50,7 +50,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.text }
 
-// Is makes a usageError the same thing as a mistake that the library finds.
+// Is makes a usageError match gagg.ErrUsage, the mistakes that the library finds.
 func (e *usageError) Is(target error) bool { return target == gagg.ErrUsage }
 
 func usagef(format string, args ...any) error {
@@ -90,9 +90,8 @@ func exitStatus(ctx context.Context, err error) int {
 	return statusFailed
 }
 
-// fail reports err, which ended the run, as one line on stderr, and returns
-// the exit status. A closed pipe is not worth a word: `gagg … | head` is not
-// a failure that anybody wants to read about.
+// fail reports err, which ended the run, as one line on stderr, and returns the exit status. A
+// closed pipe is not reported: `gagg … | head` is no failure for the user.
 func fail(ctx context.Context, stderr io.Writer, err error) int {
 	status := exitStatus(ctx, err)
 	if status == statusPipeClosed || err == nil {
@@ -107,6 +106,5 @@ func fail(ctx context.Context, stderr io.Writer, err error) int {
 	return status
 }
 
-// oneLine makes text fit to be shown on a terminal, in one line: names of
-// columns and files come from strangers.
+// oneLine makes text safe for a terminal, in one line: names of columns and files are not trusted.
 func oneLine(text string) string { return string(sink.AppendVisible(nil, []byte(text), "")) }

@@ -146,9 +146,8 @@ func flagSet(s *settings) *pflag.FlagSet {
 	return f
 }
 
-// notFromEnvironment are the flags that ask for something other than a run.
-// A variable such as GAGG_VERSION is what an install script would set, and
-// must not turn every run into a printed version.
+// notFromEnvironment are the flags that ask for something other than a run. An install script may
+// set a variable such as GAGG_VERSION, which must not make every run print the version.
 var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true, "devices": true, "man": true, "example": true}
 
 // variable is the name of the environment variable of a flag.

@@ -35,7 +35,7 @@ func formatNames() (names []string) {
 	return names
 }
 
-// The parts of the help of which the manual page is made too.
+// These parts of the help are in the manual page too.
 const (
 	helpUsage = `
   gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
@@ -68,7 +68,7 @@ glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), 
 `
 )
 
-// helpColumns is the width of the help text: what any terminal shows.
+// helpColumns is the width of the help text, which fits any terminal.
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
@@ -87,7 +87,7 @@ func helpStatuses() string {
 	return "\nExit status:\n  " + strings.Join(wrapped(strings.Join(all, "; "), helpColumns-2), "\n  ") + "\n"
 }
 
-// wrapped is text in lines of at most so many characters, but for longer words.
+// wrapped is text in lines of at most that many characters, except for longer words.
 func wrapped(text string, columns int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -130,7 +130,7 @@ func helpAggregates() string {
 	return b.String() + ";"
 }
 
-// helpForms shows the forms, those that the other parts of the help do not.
+// helpForms shows the forms that the other parts of the help do not show.
 func helpForms() string {
 	var b strings.Builder
 	for _, f := range gagg.Forms() {
@@ -154,7 +154,7 @@ func helpOperators() string {
 	return "  operators, the first bind most tightly:\n    " + strings.ReplaceAll(lines, blank, " ") + "\n"
 }
 
-// helpFunctions names the scalar functions, by what they are about.
+// helpFunctions names the scalar functions, by subject.
 func helpFunctions() string {
 	var b strings.Builder
 	section, column := "", 0

@@ -25,7 +25,7 @@ var otherNames = map[string]string{
 	"gpu": "device", "gpus": "device", "describe": "schema", "plan": "explain", "codec": "compression", "compress": "compression",
 }
 
-// unknownFlag says which flag may be meant by one that there is not; nil: the error is another one.
+// unknownFlag says which flag may be meant by an unknown one; nil: the error is another one.
 func unknownFlag(err error, f *pflag.FlagSet) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -52,7 +52,7 @@ var otherFormats = map[string]string{
 	"txt": "table", "text": "table", "pretty": "table", "box": "table", "tab": "tsv", "null": "none",
 }
 
-// unknownFormat says which format may be meant by one that there is not.
+// unknownFormat says which format may be meant by an unknown one.
 func unknownFormat(name string) error {
 	meant := otherFormats[strings.ToLower(name)]
 	if meant == "" {
@@ -71,7 +71,8 @@ var commandWords = map[string]string{
 	"completion": "completion", "man": "man", "explain": "explain", "example": "example",
 }
 
-// checkNoCommand tells of a word that is meant as a command: there is no such file, and a flag.
+// checkNoCommand reports an argument that is meant as a command: there is no such file, but such a
+// flag.
 func (s *settings) checkNoCommand() error {
 	if len(s.inputs) == 0 {
 		return nil
@@ -84,7 +85,8 @@ func (s *settings) checkNoCommand() error {
 	return usagef("there is no file %s, and gagg has no command but help; did you mean --%s?", word, flag)
 }
 
-// numberKeys tells of keys that are whole numbers, which in SQL stand for columns of the result.
+// numberKeys returns warnings about keys that are whole numbers, which in SQL stand for columns of
+// the result.
 func (s *settings) numberKeys() (told []string) {
 	for _, list := range s.by {
 		for list != "" {
@@ -98,18 +100,29 @@ func (s *settings) numberKeys() (told []string) {
 	return told
 }
 
+// countItems is how many items lists have.
+func countItems(lists []string) (n int) {
+	for _, list := range lists {
+		for list != "" {
+			_, list = firstItem(list)
+			n++
+		}
+	}
+	return n
+}
+
 func flagNames(f *pflag.FlagSet) (names []string) {
 	f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	return names
 }
 
-// otherVariables are those that stand for no flag.
+// otherVariables are the variables that stand for no flag.
 var otherVariables = []struct{ name, about string }{
 	{"GAGG_CUDA_LIBRARY", "the file of the CUDA driver's library, where it is not libcuda.so.1"},
 	{"GAGG_DEBUG", "1: of a bug in gagg show the stack too"},
 }
 
-// variableNames are all variables that are heeded.
+// variableNames are all variables that gagg reads.
 func variableNames(f *pflag.FlagSet) (names []string) {
 	for _, name := range flagNames(f) {
 		if !notFromEnvironment[name] {

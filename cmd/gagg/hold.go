@@ -2,15 +2,13 @@ package main
 
 import "io"
 
-// holdBytes is how much of an answer is held back before the first byte
-// leaves: enough for about a hundred thousand groups, nothing beside the
-// tables they were made in.
+// holdBytes is how much of an answer is held back before the first byte is written: enough for
+// about a hundred thousand groups, and little beside the tables in which they were made.
 const holdBytes = 4 << 20
 
-// heldBack keeps an answer back until it is complete or longer than
-// holdBytes. A sum that overflows in the last group then leaves no half
-// answer in a pipe, where it cannot be taken back; only after a long answer
-// has begun can an error still follow it.
+// heldBack keeps an answer back until it is complete or longer than holdBytes. So a sum that
+// overflows in the last group leaves no half answer in a pipe, where it cannot be taken back. An
+// error can follow output only if the answer is long.
 type heldBack struct {
 	out     io.Writer
 	held    []byte
@@ -29,7 +27,7 @@ func (h *heldBack) Write(p []byte) (int, error) {
 	return h.out.Write(p)
 }
 
-// release lets the answer go.
+// release writes the answer.
 func (h *heldBack) release() error {
 	if h.flowing {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// source is what the arguments name.
+// source returns the inputs that the arguments name.
 func (c *command) source() (gagg.Source, error) {
 	from, err := c.inputSource()
 	if err == nil && c.merge {
@@ -30,8 +30,8 @@ func (c *command) inputSource() (gagg.Source, error) {
 	return gagg.Stream("stdin", c.stdin), nil
 }
 
-// checkOwnPipes refuses a pipe as an input that this process itself writes to: its end would never
-// come.
+// checkOwnPipes refuses an input that is a pipe to which this process itself writes: reading it
+// would never end.
 func (c *command) checkOwnPipes() error {
 	for _, own := range []struct {
 		w    io.Writer
@@ -54,7 +54,7 @@ func (c *command) checkOwnPipes() error {
 	return nil
 }
 
-// pipeInfo tells which pipe f is; nil: it is none.
+// pipeInfo identifies the pipe f; nil: it is no pipe.
 func pipeInfo(f any) os.FileInfo {
 	file, ok := f.(*os.File)
 	if !ok {

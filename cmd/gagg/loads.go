@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// loads is the value of --load-factor. The zero value is no value. Which loads
-// make sense the library knows.
+// loads is the value of --load-factor. The zero value is no value. The library checks which loads
+// make sense.
 type loads [2]float64
 
 func (l *loads) Type() string { return "loads" }

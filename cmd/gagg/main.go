@@ -42,7 +42,7 @@ import (
 	_ "time/tzdata" // time zones where the system has none: 0.4 MB of 19
 )
 
-// processEnds is whether the process ends with the run. In tests it does not.
+// processEnds says whether the process ends with the run. In tests it does not.
 var processEnds = false
 
 func main() {

@@ -87,7 +87,7 @@ type manual struct {
 
 func (m *manual) section(name string) { fmt.Fprintf(&m.text, ".SH %s\n", strings.ToUpper(name)) }
 
-// paragraph is text whose lines are filled. An empty line begins another one.
+// paragraph writes text whose lines are filled. An empty line begins another paragraph.
 func (m *manual) paragraph(text string) {
 	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -104,7 +104,7 @@ func (m *manual) fill(text string) {
 	}
 }
 
-// line writes a line, which is no request.
+// line writes a line of text, so that troff does not take it for a request.
 func (m *manual) line(line string) {
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 		line = `\&` + line
@@ -112,16 +112,16 @@ func (m *manual) line(line string) {
 	m.text.WriteString(line + "\n")
 }
 
-// manualColumns is how long the lines of the page's source are.
+// manualColumns is the length of the lines of the page's source.
 const manualColumns = 72
 
-// entry is a name in bold and what there is to say of it.
+// entry writes a name in bold and its description.
 func (m *manual) entry(name, text string) {
 	fmt.Fprintf(&m.text, ".TP\n\\fB%s\\fR\n", roff(name))
 	m.fill(text)
 }
 
-// option is a flag, with the name of its value.
+// option writes a flag, with the name of its value.
 func (m *manual) option(flag *pflag.Flag) {
 	value, usage := pflag.UnquoteUsage(flag)
 	name := "\\fB" + roff("--"+flag.Name) + "\\fR"
@@ -139,7 +139,7 @@ func (m *manual) option(flag *pflag.Flag) {
 	m.fill(usage + ".")
 }
 
-// verbatim is text in its own lines.
+// verbatim writes text without changing its lines.
 func (m *manual) verbatim(text string) {
 	m.text.WriteString(".nf\n")
 	for line := range strings.Lines(strings.Trim(text, "\n") + "\n") {
@@ -148,7 +148,7 @@ func (m *manual) verbatim(text string) {
 	m.text.WriteString(".fi\n")
 }
 
-// roff is text as troff takes it for what it is.
+// roff escapes text for troff.
 func roff(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -12,13 +12,13 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// defaultMemoryPercent leaves room for the page cache, which reading needs,
-// and for what a budget does not count: stacks, code, the runtime.
+// defaultMemoryPercent leaves room for the page cache, which reading needs, and for memory that a
+// budget does not count: stacks, code, the runtime.
 const defaultMemoryPercent = 80
 
-// memoryLimit is the memory limit in bytes, 0 for none: what was asked for,
-// or the default share where the machine tells how much there is, and no more
-// than the limits of the process leave room for.
+// memoryLimit is the memory limit in bytes, 0 for none. It is the size that was asked for, or the
+// default share of the machine's memory if that is known, but never more than the limits of the
+// process allow.
 func memoryLimit(asked size) (limit int64, err error) {
 	root := systemFiles()
 	allowed := memoryAllowed(root, totalMemory())
@@ -41,13 +41,11 @@ func memoryLimit(asked size) (limit int64, err error) {
 	return limit, nil
 }
 
-// space is a limit of what a process may map (ulimit -v, ulimit -d), in bytes.
-// The Go runtime ends the process with a stack where it is refused memory, so
-// the memory limit has to stay far enough below: half of what is left is for
-// what is mapped and not, or no longer, resident (arenas of 64 MiB, stacks,
-// huge pages that are shared). Measured: a run of 60 MiB takes up to 250 MiB
-// of address space more than the process has at its beginning, one of 256 MiB
-// 400 MiB.
+// space is a limit of what a process may map (ulimit -v, ulimit -d), in bytes. The Go runtime
+// crashes when it is refused memory, so the memory limit has to stay far enough below: half of the
+// space that is left is for memory that is mapped but not resident, or no longer (arenas of 64
+// MiB, stacks, huge pages that are shared). Measured: a run of 60 MiB takes up to 250 MiB of
+// address space more than the process has at its beginning, one of 256 MiB 400 MiB.
 type space struct {
 	flag        string // of ulimit
 	what        string
@@ -55,9 +53,9 @@ type space struct {
 }
 
 const (
-	// runtimeSpace is what the runtime and its threads map after the beginning.
+	// runtimeSpace is the address space that the runtime and its threads map after the start.
 	runtimeSpace = 96 * mib
-	// leastMemory is about the least with which any query runs.
+	// leastMemory is about the least memory with which any query runs.
 	leastMemory = 64 * mib
 )
 
@@ -74,10 +72,9 @@ func (e *spaceError) Error() string {
 
 func (e *spaceError) Is(target error) bool { return target == gagg.ErrBudget }
 
-// memoryAllowed is the bytes of memory that the process may use: the total of
-// the machine, or less where a control group (a container, a batch job, a
-// systemd unit) says so. It is 0 where nothing tells. root is the root of the
-// file system.
+// memoryAllowed is the bytes of memory that the process may use: the total of the machine, or less
+// where a control group (a container, a batch job, a systemd unit) says so. It is 0 where that is
+// not known. root is the root of the file system.
 func memoryAllowed(root fs.FS, total int64) int64 {
 	least := total
 	lowerTo := func(n int64) {
@@ -111,16 +108,16 @@ func memoryAllowed(root fs.FS, total int64) int64 {
 					break
 				}
 			}
-			// Inside a container its own group is mounted as the root, and those
-			// above are seen here alone.
+			// Inside a container its own group is mounted as the root. Only here are the limits of
+			// the groups above visible.
 			lowerTo(hierarchicalLimit(root, "sys/fs/cgroup/memory"))
 		}
 	}
 	return least
 }
 
-// hierarchicalLimit is the least limit of a group of version 1 and of those
-// above it, 0 where it is not told.
+// hierarchicalLimit is the least limit of a group of version 1 and of the groups above it, 0 where
+// it is not known.
 func hierarchicalLimit(root fs.FS, group string) int64 {
 	text, _ := fs.ReadFile(root, path.Join(group, "memory.stat"))
 	for line := range strings.Lines(string(text)) {
@@ -132,9 +129,9 @@ func hierarchicalLimit(root fs.FS, group string) int64 {
 	return 0
 }
 
-// peakResident is the most memory that the process has held so far, 0 where
-// the system does not tell. getrusage does not serve: it begins with what the
-// parent held when it started this process.
+// peakResident is the most memory that the process has held so far, 0 where the system does not
+// tell. getrusage cannot be used: its value begins with the memory of the parent when that started
+// this process.
 func peakResident(root fs.FS) int64 {
 	text, err := fs.ReadFile(root, "proc/self/status")
 	if err != nil {

@@ -20,9 +20,9 @@ func totalMemory() int64 {
 // systemFiles is the root of the file system, for small files of the kernel.
 func systemFiles() fs.FS { return kernelFiles{os.DirFS("/")} }
 
-// kernelFiles opens, reads and closes a file, and nothing else. Package os has
-// the runtime wait for files too, with five more system calls for each: a
-// twentieth of the time of a small query.
+// kernelFiles only opens, reads and closes a file. Package os also registers files with the
+// runtime's poller, which takes five more system calls for each: a twentieth of the time of a
+// small query.
 type kernelFiles struct{ fs.FS }
 
 var _ fs.ReadFileFS = kernelFiles{}
@@ -49,7 +49,7 @@ func (kernelFiles) ReadFile(name string) ([]byte, error) {
 	}
 }
 
-// spaces are the limits of what this process may map, as far as there are any.
+// spaces are the limits of the memory that this process may map, if there are any.
 func spaces(root fs.FS) []space {
 	status := sync.OnceValue(func() string {
 		text, _ := fs.ReadFile(root, "proc/self/status")

@@ -44,7 +44,7 @@ func (c *command) checkOutputs(ctx context.Context, format sink.Format) error {
 	return nil
 }
 
-// outputs are all places that the run writes to; stderr is for everybody.
+// outputs are all places to which the run writes, except stderr, which may be shared.
 func (c *command) outputs(format sink.Format) []namedOutput {
 	var all []namedOutput
 	switch f, ok := c.stdout.(*os.File); {
@@ -63,8 +63,8 @@ func (c *command) outputs(format sink.Format) []namedOutput {
 	return all
 }
 
-// checkNotInput refuses an output that is the open file which is read as
-// stdin, and a stdout that goes to the end of an input.
+// checkNotInput refuses an output that is the file which is read as stdin, and a stdout that is
+// appended to an input.
 func (c *command) checkNotInput(out namedOutput, files []string) error {
 	if !out.place.IsRegular() {
 		return nil
@@ -80,10 +80,9 @@ func (c *command) checkNotInput(out namedOutput, files []string) error {
 	return nil
 }
 
-// inputFiles are all inputs as files and folders. Of a glob these matter where
-// an output is there already: it may be one of them by another name. An output
-// whose name a glob matches is refused, since the same command would read it
-// the next time.
+// inputFiles are all inputs as files and folders. The files of a glob matter if an output exists
+// already: it may be one of them by another name. An output whose name matches a glob is refused,
+// since the same command would read it the next time.
 func (c *command) inputFiles(ctx context.Context, outputs []namedOutput) (files []string, err error) {
 	for _, input := range c.inputs {
 		if _, err := os.Lstat(input); err == nil || !strings.ContainsAny(input, "*?[{") {
@@ -105,7 +104,7 @@ func (c *command) inputFiles(ctx context.Context, outputs []namedOutput) (files 
 	return files, nil
 }
 
-// matches reports whether a glob matches path, wherever both start from.
+// matches reports whether a glob matches path, whether they are absolute or relative.
 func matches(pattern, path string) bool {
 	absolutePattern, err1 := filepath.Abs(pattern)
 	absolutePath, err2 := filepath.Abs(path)

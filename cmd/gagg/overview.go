@@ -14,7 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// This file is what gagg shows of inputs of which nothing is asked: gagg FILE.
+// This file shows inputs for which no query is given: gagg FILE.
 
 // overviewRows is how many rows it shows.
 const overviewRows = 5

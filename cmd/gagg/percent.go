@@ -18,7 +18,7 @@ func (p *percent) String() string {
 	return strconv.FormatFloat(float64(*p), 'g', -1, 64) + "%"
 }
 
-// Set reads a number, with the sign of per cent or without.
+// Set reads a number, with or without the sign %.
 func (p *percent) Set(text string) error {
 	n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
 	if err != nil || !(n > 0 && n <= 100) {

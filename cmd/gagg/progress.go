@@ -8,29 +8,30 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/gagg-dev/gagg"
 )
 
-// bar shows how far a run is, on stderr. Workers only store counters; one
-// goroutine draws: a clock that stands still would look like a run that does.
+// bar shows the progress of a run on stderr. Workers only store counters. One goroutine draws the
+// bar all the time: if its clock stood still, the run would seem to hang.
 //
-// On a terminal it is a line that is drawn over itself. It leaves the cursor at
-// the line's beginning, so that whatever else is written covers it, and so that
-// erasing from there to the end of the screen erases all of it, also where a
-// terminal that has become narrower has broken it into two. Elsewhere it is
-// lines, without any control character.
+// On a terminal it is a line that is drawn over itself. It leaves the cursor at the beginning of
+// the line, so that other output covers it. Erasing from there to the end of the screen then
+// erases all of it, even if a terminal that was made narrower has broken it into two lines. Where
+// stderr is no terminal, the bar is lines without control characters.
 //
-// NO-TRACE: nothing of the bar is on the screen when anybody else writes to it.
-// Before the first byte of a result that may be seen, and before the end, finish
-// removes it for good; beside removes it for a line of the log.
+// NO-TRACE: nothing of the bar is on the screen when something else is written to it. finish
+// removes it for good, before the first byte of a visible result and before the end; beside
+// removes it for a line of the log.
 type bar struct {
-	w     io.Writer
-	view  view
-	since time.Time
-	after estimator
+	w       io.Writer
+	view    view
+	since   time.Time
+	after   estimator
+	writing writing // what the values of the result cost
 
 	mu       sync.Mutex // guards what follows, and writing to w
 	now      gagg.Progress
@@ -59,12 +60,12 @@ type view struct {
 const (
 	// redrawEvery is how often the bar is drawn: smooth to the eye, and cheap.
 	redrawEvery = 100 * time.Millisecond
-	// drawAfter is when the bar of a run that nobody asked to have one is drawn: a shorter run is
-	// over before a bar can be read, and one that comes and goes is a flicker.
+	// drawAfter is the delay of a bar that was not asked for. A shorter run is over before a bar
+	// can be read, and the bar would only flicker.
 	drawAfter = 300 * time.Millisecond
-	// lineEvery is how often there is a line where there is no terminal.
+	// lineEvery is the time between lines where there is no terminal.
 	lineEvery = 10 * time.Second
-	// settled is after what time a rate and an estimate are worth a look.
+	// settled is the time after which rates and estimates are shown.
 	settled = 2 * time.Second
 )
 
@@ -84,7 +85,7 @@ func (b *bar) Progress(p gagg.Progress) {
 	if p.BytesTotal < 0 { // nobody knows how much there is to read
 		p.BytesDone, p.BytesTotal = 0, 0
 	}
-	// Reports of several workers may arrive out of order, and a bar does not go back.
+	// Reports of several workers may arrive out of order. The bar must not go back.
 	if p.Phase == gagg.PhaseOutput {
 		b.now.Phase = p.Phase
 	}
@@ -104,16 +105,14 @@ func (b *bar) Progress(p gagg.Progress) {
 	b.now.Partitions, b.now.PartitionsMerged = max(b.now.Partitions, p.Partitions), max(b.now.PartitionsMerged, p.PartitionsMerged)
 }
 
-// wide tells how many columns the result has. The bar may be nil.
-func (b *bar) wide(columns int) {
+// wide tells which columns the result has. The bar may be nil.
+func (b *bar) wide(schema *arrow.Schema) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.after.values > 0 {
-		b.after.values = columns
-	}
+	b.after.write = b.writing.group(schema)
 }
 
 // finish removes the bar from the screen. The bar may be nil, or finished
@@ -126,7 +125,7 @@ func (b *bar) finish() {
 	<-b.stopped
 }
 
-// beside has write write to the screen, without the bar. The bar may be nil.
+// beside calls write, which writes to the screen, while the bar is removed. The bar may be nil.
 func (b *bar) beside(write func()) {
 	if b == nil {
 		write()
@@ -171,7 +170,7 @@ func (b *bar) clear() {
 	}
 }
 
-// beat shows how far the run is at a time.
+// beat draws the bar, or writes a line, for the time `at`.
 func (b *bar) beat(at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,7 +200,7 @@ func (b *bar) beat(at time.Time) {
 	b.drawn = true
 }
 
-// line writes a line if one is due: when a step begins, and now and then.
+// line writes a line if one is due: when a step begins, and every lineEvery.
 func (b *bar) line(at time.Time, s status) {
 	step := s.step()
 	if step == b.said && at.Before(b.next) {
@@ -211,7 +210,7 @@ func (b *bar) line(at time.Time, s status) {
 	_, _ = fmt.Fprintf(b.w, "gagg: %s\n", strings.Join(s.parts(), ", "))
 }
 
-// status is what the bar says in words.
+// status is the data for the text of the bar.
 type status struct {
 	now            gagg.Progress
 	reported       bool
@@ -236,7 +235,7 @@ func (s *status) step() string {
 	return "writing"
 }
 
-// detail is how far it is with that; "": there is nothing to say.
+// detail is the progress of that step; "": there is nothing to say.
 func (s *status) detail() string {
 	switch p := s.now; s.step() {
 	case "reading":
@@ -263,7 +262,7 @@ func shortCount(n int64) string {
 
 func byteText(n int64) string { return humanize.Bytes(uint64(n)) }
 
-// clock is the time that has passed, and, of is wanted, about how much it will be in all.
+// clock is the time that has passed and, after the text of, the estimate for the whole run.
 func (s *status) clock(of string) string {
 	text := clockText(s.elapsed)
 	if s.total > 0 && s.elapsed > settled {
@@ -281,7 +280,7 @@ func clockText(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// parts is all that there is to say, what matters most first.
+// parts are all parts of the text, the most important first.
 func (s *status) parts() []string {
 	what := s.step()
 	if d := s.detail(); d != "" {
@@ -297,7 +296,7 @@ func (s *status) parts() []string {
 	return parts
 }
 
-// What a frame takes: a percentage, the bar between its ends, blanks, and the text.
+// These are widths of a frame: a percentage, the bar between its ends, blanks, and the text.
 const (
 	besideBar  = len(" 100% || ") + 1
 	leastBar   = 6
@@ -305,7 +304,7 @@ const (
 	leastWidth = 10
 )
 
-// frame is the line of a bar, at most so many columns: with all that there is to say, or less.
+// frame is the line of a bar, of at most that many columns. It has all parts of the text that fit.
 func frame(s status, share float64, columns int, ascii bool) string {
 	parts := s.parts()
 	texts := []string{s.step() + " " + s.clock("/"), s.clock("/"), clockText(s.elapsed)}

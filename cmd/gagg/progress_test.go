@@ -76,7 +76,7 @@ func TestBarDelay(t *testing.T) {
 func TestNoBar(t *testing.T) {
 	wrote := false
 	(*bar)(nil).finish()
-	(*bar)(nil).wide(3)
+	(*bar)(nil).wide(nil)
 	(*bar)(nil).beside(func() { wrote = true })
 	if !wrote {
 		t.Error("nothing was written")

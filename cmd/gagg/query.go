@@ -38,7 +38,7 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 	return q
 }
 
-// groupingSets is the sets that one of --rollup, --cube and --sets asks for.
+// groupingSets returns the grouping sets for which --rollup, --cube or --sets asks.
 func (s *settings) groupingSets() string {
 	switch {
 	case s.rollup:
@@ -76,8 +76,8 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 	}, err
 }
 
-// transport asks servers, by way of the proxies that the environment names. Certificates that
-// AWS_CA_BUNDLE has are trusted beside those of the system.
+// transport connects to servers, through the proxies that the environment names. It trusts the
+// certificates in AWS_CA_BUNDLE beside those of the system.
 func (c *command) transport() (http.RoundTripper, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost, t.DisableCompression = t.MaxIdleConns, true

@@ -82,7 +82,7 @@ func (c *command) explainPlan(ctx context.Context) error {
 	return output(err)
 }
 
-// explanation is a plan with what the process needs beside the query.
+// explanation is a plan with the memory that the process needs beside the query.
 type explanation struct {
 	*gagg.QueryPlan
 	Process share `json:"process"`
@@ -104,7 +104,8 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// statistics is where --stats goes, and the closing line of --verbose. All are nil if nobody asked.
+// statistics is the output of --stats, and the closing line of --verbose. All fields are nil if
+// neither is given.
 type statistics struct {
 	stderr io.Writer
 	file   *sink.File
@@ -128,7 +129,7 @@ func (c *command) createStats() (*statistics, error) {
 	return s, err
 }
 
-// collect is what the run did, if anybody asked.
+// collect returns what the run did, if the statistics are wanted.
 func (s *statistics) collect(of *gagg.Rows) (did runStats) {
 	if s.stderr == nil && s.file == nil && s.log == nil {
 		return did
@@ -136,7 +137,7 @@ func (s *statistics) collect(of *gagg.Rows) (did runStats) {
 	return runStats{of.Stats(), peakResident(systemFiles())}
 }
 
-// runStats is what --stats tells: what the run did, and what the system saw.
+// runStats is the content of --stats: what the run did, and what the system measured.
 type runStats struct {
 	gagg.Stats
 	PeakRSS int64 `json:"peak_rss,omitempty"` // bytes of memory that the process held at most

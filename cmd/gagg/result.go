@@ -16,7 +16,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// result is where the rows of the run go.
+// result is the output for the rows of the run.
 type result struct {
 	format  sink.Format
 	options sink.Options
@@ -66,8 +66,8 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	return r, nil
 }
 
-// holdStdout holds back what goes to stdout. The bar is gone before anything leaves, unless that
-// goes where nobody looks: the reader of a pipe may write to the same terminal.
+// holdStdout holds the output to stdout back. The bar is removed before anything is written,
+// unless stdout is a file or a device: the reader of a pipe may write to the same terminal.
 func (c *command) holdStdout() *heldBack {
 	h := &heldBack{out: c.out, before: c.stopProgress}
 	if f, ok := c.stdout.(*os.File); ok && !isScreen(c.out) {
@@ -78,7 +78,7 @@ func (c *command) holdStdout() *heldBack {
 	return h
 }
 
-// createFile begins to write path; what failed is the output.
+// createFile begins to write path. Its error is one of the output.
 func (c *command) createFile(path string) (*sink.File, error) {
 	f, err := sink.Create(path)
 	if err != nil {
@@ -88,9 +88,9 @@ func (c *command) createFile(path string) (*sink.File, error) {
 	return f, nil
 }
 
-// created is why an output cannot be made. A path that is not as it has to be, such as one in a
-// folder that there is not, is a mistake in the flag, as a temp folder that there is not; what the
-// system refuses (permission, room) is a failure.
+// created returns the error for an output that cannot be made. A wrong path, such as one in a
+// folder that does not exist, is a mistake in the flag. A refusal of the system (permission, room)
+// is a failure.
 func created(err error) error {
 	for _, mistake := range []error{fs.ErrNotExist, syscall.ENOTDIR, sink.ErrIsFolder, sink.ErrNotEmpty, sink.ErrDanglingLink} {
 		if errors.Is(err, mistake) {
@@ -115,8 +115,8 @@ func (c *command) compressionOf(f sink.Format) string {
 	return named
 }
 
-// checkFormat refuses a format that its output cannot show, and flags that it
-// has no use for.
+// checkFormat refuses a format that the output cannot show, and flags that do not apply to the
+// format.
 func (c *command) checkFormat(f sink.Format) error {
 	named, _ := sink.CompressionForPath(c.output)
 	switch compression := c.compression; {
@@ -177,8 +177,8 @@ func (c *command) resultFormat() (sink.Format, error) {
 	return sink.CSV, nil
 }
 
-// checkStateName refuses a name that says of states that they are something else. Any extension
-// that says nothing will do.
+// checkStateName refuses a name for states whose extension stands for another format. Any unknown
+// extension is accepted.
 func (c *command) checkStateName() error {
 	f, ok := sink.FormatForPath(c.output)
 	packed, rest := sink.CompressionForPath(c.output)
@@ -192,7 +192,7 @@ func (c *command) checkStateName() error {
 	return nil
 }
 
-// isDevice reports whether path is there and no regular file.
+// isDevice reports whether path exists and is no regular file.
 func isDevice(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular()
@@ -221,8 +221,8 @@ func (c *command) terminalRows() int {
 	return mostShown
 }
 
-// writeAll writes every row, for commit to make final. What goes to a pipe is held back for a
-// while.
+// writeAll writes every row; commit makes the output final. The beginning of what goes to a pipe
+// is held back.
 func (r *result) writeAll(ctx context.Context, rows *gagg.Rows) error {
 	for _, by := range rows.Sorted() {
 		r.options.Sorted = append(r.options.Sorted, sink.SortColumn(by))
@@ -237,7 +237,7 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows) error {
 	return err
 }
 
-// commit lets the answer go, and makes a file of it appear.
+// commit makes the answer final: it writes what is held back, or makes the file appear.
 func (r *result) commit() error {
 	if err := r.out.release(); err != nil {
 		return output(err)

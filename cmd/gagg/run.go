@@ -17,10 +17,9 @@ import (
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/invariant"
-	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// command is one run of the program: what was asked, and where it speaks.
+// command is one run of the program: its settings, inputs and outputs.
 type command struct {
 	settings
 	env            []string
@@ -30,9 +29,9 @@ type command struct {
 	begun
 }
 
-// run does what args and env ask and returns the exit status. It leaves
-// nothing behind but what was asked for, and never ends the process.
-// After ctx has ended it returns soon, with goroutines that still run.
+// run does what args and env ask and returns the exit status. It leaves nothing behind except the
+// results, and never ends the process. After ctx has ended it returns soon, while goroutines may
+// still run.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	c := newCommand(env, stdin, stdout, stderr)
 	err := invariant.Fenced(func() error {
@@ -104,7 +103,7 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	return c.untilStopped(ctx, c.aggregate)
 }
 
-// output marks a failure to write as one of the output.
+// output marks err as a failure of the output.
 func output(err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +145,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	result.options.Memory = share.Sink
 	defer share.limitRuntime()()
 	o.Trace = trace.writer()
-	o.Observer = c.startProgress(result.format != sink.None)
+	o.Observer = c.startProgress(writingOf(result.format, result.options.Compression))
 	defer c.stopProgress()
 	run := gagg.Run
 	if c.summarize {
@@ -158,7 +157,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	}
 	release := sync.OnceFunc(rows.Release)
 	defer release()
-	c.bar.wide(len(rows.Schema().Fields()))
+	c.bar.wide(rows.Schema())
 	if err := result.writeAll(ctx, rows); err != nil {
 		return share.needError(err, result.form())
 	}
@@ -177,8 +176,8 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	return stats.writeStderr(did)
 }
 
-// ask is the query and the options for the library. Their memory limit is
-// that of the process.
+// ask returns the query and the options for the library. Their memory limit is that of the
+// process.
 func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	o, err := c.libraryOptions(beside{c.log, c})
 	if err != nil {
@@ -194,9 +193,9 @@ func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	return c.query(from), o, err
 }
 
-// startProgress shows the bar if it is wanted. With --verbose the log tells
-// how far the run is, and a bar would only break its lines.
-func (c *command) startProgress(writes bool) gagg.Observer {
+// startProgress shows the bar if it is wanted. With --verbose the log shows the progress, and a
+// bar would only break its lines. w is the cost of writing a value of the result.
+func (c *command) startProgress(w writing) gagg.Observer {
 	switch {
 	case c.progress == "always":
 	case c.progress == "never" || c.quiet || c.verbose || !c.onTerminal(c.stderr):
@@ -204,18 +203,19 @@ func (c *command) startProgress(writes bool) gagg.Observer {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	after := estimator{threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0, most: c.limit}
+	after := estimator{
+		threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0,
+		most: c.limit, write: w.value() * float64(countItems(c.by)+countItems(c.aggs)),
+	}
 	if after.most > 0 {
 		after.keep = after.most + c.offset
-	}
-	if writes {
-		after.values = usualValues
 	}
 	v := c.view()
 	if c.progress != "always" {
 		v.delay = drawAfter
 	}
 	c.bar = startBar(c.stderr, v, after)
+	c.bar.writing = w
 	return c.bar
 }
 
@@ -251,7 +251,7 @@ func speaksUTF8(env []string) bool {
 
 func (c *command) stopProgress() { c.bar.finish() }
 
-// beside is w, of which the bar is out of the way.
+// beside is w as a writer that removes the bar before each write.
 type beside struct {
 	w io.Writer
 	c *command

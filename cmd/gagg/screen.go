@@ -9,13 +9,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// screen writes text to a terminal. Names and values come from strangers, and
-// an escape sequence in them could colour the screen, change what stands on it
-// already, or have the terminal answer as if somebody typed. So whatever is
-// more than text, line ends and tabs is shown as an escape, in all formats; into
-// files and pipes it goes as it is.
+// screen writes text to a terminal. Names and values are not trusted: an escape sequence in them
+// could colour the screen, change what is on it, or make the terminal send input. So everything
+// except text, line ends and tabs is shown as an escape, in all formats. Files and pipes get the
+// text unchanged.
 //
-// All that is written is UTF-8 in the end; a character may be cut in two.
+// The text is UTF-8. A write may end within a character.
 type screen struct {
 	out  io.Writer
 	rest []byte // the beginning of a character
@@ -37,10 +36,10 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// described is what has a descriptor: an *os.File.
+// described is a writer with a file descriptor: an *os.File.
 type described interface{ Fd() uintptr }
 
-// visible is w, by way of a screen if it is a terminal.
+// visible is w, or a screen on w if it is a terminal.
 func visible(w io.Writer) io.Writer {
 	if f, ok := w.(described); ok && term.IsTerminal(int(f.Fd())) {
 		return &screen{out: w}

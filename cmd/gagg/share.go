@@ -15,8 +15,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// The memory limit is one of the process: what a run draws from its budget,
-// and what the process needs beside it.
+// The memory limit is that of the whole process. It covers the budget of the run, and the memory
+// that the process needs beside it:
 //
 //	limit = program + garbage + slack + sink + query
 //
@@ -24,20 +24,20 @@ import (
 // the query and the format, the peak resident size is within the limit.
 const (
 	mib = 1 << 20
-	// programBytes is what a process has beside its query: 18 MiB that one
-	// without work has, pages of the binary and the runtime with its threads,
-	// and what more of the binary a query touches.
+	// programBytes is the memory of a process beside its query: 18 MiB of a process without work,
+	// which are pages of the binary and the runtime with its threads, and the further pages of the
+	// binary that a query touches.
 	programBytes = 26 * mib
-	// Garbage is what the Go heap may grow by between two collections, and
-	// small objects that no budget counts. The first collection of a run
-	// without a limit comes at 74 MiB: what is less than that is not worth a
-	// collection. While one runs, each pointer that is stored costs more, and 16 threads
-	// that scan 3e7 rows took a twentieth longer with a fourth of it (docs/experiments/0017).
+	// Garbage is the bytes by which the Go heap may grow between two collections, and small
+	// objects that no budget counts. The first collection of a run without a limit comes at 74
+	// MiB: what is less than that is not worth a collection. While one runs, each pointer that is
+	// stored costs more, and 16 threads that scan 3e7 rows took a twentieth longer with a fourth
+	// of it (docs/experiments/0017).
 	leastGarbage, mostGarbage = 6 * mib, 128 * mib
 	garbagePart               = 16 // of a small limit: up to usualGarbage
 	usualGarbage              = 32 * mib
 	largeGarbagePart          = 128
-	// Slack (gagg.Options.Slack) is for runs with so much memory that they are after speed.
+	// Slack (gagg.Options.Slack) is for runs that have enough memory to trade it for speed.
 	slackFrom, slackPart, mostSlack = 512 * mib, 32, 128 * mib
 	// gcPercent is how much the heap may grow by garbage. Nearly all of a
 	// large heap is pages and tables without pointers, so that a collection
@@ -55,7 +55,7 @@ type share struct {
 	Query   int64 `json:"query"` // what is left for it
 }
 
-// outputForm is what the memory that writing a result takes depends on.
+// outputForm has the properties of an output that decide how much memory writing takes.
 type outputForm struct {
 	format      sink.Format
 	compression string // of text
@@ -92,7 +92,7 @@ const (
 	leastGather, mostGather = 8 * mib, 256 * mib
 	gatherPart              = 8
 	textBytes               = 2 * mib
-	// What compressing text takes beside that was measured, as the peaks were.
+	// These were measured: the memory for compressing text.
 	gzipBytes, zstdBytes = 1 * mib, 8 * mib
 )
 
@@ -118,13 +118,12 @@ func sinkBytes(limit int64, form outputForm) int64 {
 	return n
 }
 
-// heapShare is what the Go runtime is told of a share, while a run lasts.
+// heapShare sets the limits of the Go runtime for a share, while a run lasts.
 //
-// The heap is collected when it has grown by half of the garbage, the other half
-// being for what is allocated meanwhile. The runtime knows percentages of a heap
-// alone, so it is told another one after each collection. A ballast of a constant
-// size would do the same at once, but nobody can say whether it is cleared, and
-// so resident, where it is made of memory that was used before.
+// A collection starts when the heap has grown by half of the garbage; the other half is for what
+// is allocated during the collection. The runtime takes only a percentage of the heap, so it is
+// set again after each collection. A ballast of constant size would have the same effect, but it
+// may be cleared, and so resident, if it is made of memory that was used before.
 type heapShare struct {
 	share
 	percent int   // of before
@@ -134,10 +133,10 @@ type heapShare struct {
 	over bool // undone
 }
 
-// leastHeap is at what size the Go runtime first collects a heap with 100 percent.
+// leastHeap is the size of the heap at which the Go runtime first collects it, at 100 percent.
 const leastHeap = 4 * mib
 
-// limitRuntime tells the Go runtime of the share, until undo is called.
+// limitRuntime sets the limits of the Go runtime, until undo is called.
 func (s share) limitRuntime() (undo func()) {
 	h := &heapShare{share: s}
 	h.percent = debug.SetGCPercent(s.heapPercent(0))
@@ -146,8 +145,8 @@ func (s share) limitRuntime() (undo func()) {
 	return h.undo
 }
 
-// heapPercent is how much a heap may grow of which so many bytes are live: by
-// half of the garbage, and gcPercent.
+// heapPercent is the percentage by which a heap with that many live bytes may grow: by half of the
+// garbage, and gcPercent.
 func (s share) heapPercent(live int64) int {
 	most := s.Garbage / 2 * 100 / leastHeap // which makes the least heap half of the garbage
 	return int(min(most, s.Garbage/2*100/max(live, 1)+gcPercent))
@@ -162,13 +161,13 @@ func (s share) lastResort() int64 {
 	return max(s.Limit-programBytes/2, programBytes/2)
 }
 
-// awaitCollection has collected called after the next collection.
+// awaitCollection arranges a call of collected after the next collection.
 func (h *heapShare) awaitCollection() {
 	sentinel := new(heapShare) // with pointers, so that it is no part of another object
 	runtime.AddCleanup(sentinel, (*heapShare).collected, h)
 }
 
-// collected follows a collection.
+// collected is called after a collection.
 func (h *heapShare) collected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -179,8 +178,8 @@ func (h *heapShare) collected() {
 	h.awaitCollection()
 }
 
-// liveHeap is the bytes that the last collection found in use, and those that it
-// looked for them in.
+// liveHeap is the bytes that the last collection found in use, and those of the stacks and globals
+// that it scanned.
 func liveHeap() (bytes int64) {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(s)
@@ -198,8 +197,7 @@ func (h *heapShare) undo() {
 	debug.SetGCPercent(h.percent)
 }
 
-// enough is a limit for the process, in whole MiB, that leaves so much for the
-// query, and nothing less is.
+// enough is the least limit for the process, in whole MiB, that leaves that much for the query.
 func enough(query int64, form outputForm) int64 {
 	limit := int64(mib)
 	for shareOf(limit, form).Query < query {
@@ -208,8 +206,8 @@ func enough(query int64, form outputForm) int64 {
 	return limit
 }
 
-// needError says what limit of the process is enough, when the library has
-// said what is enough for the query.
+// needError says which limit of the process is enough, if the library has said which limit is
+// enough for the query.
 func (s share) needError(err error, form outputForm) error {
 	var need *gagg.NeedError
 	if !errors.As(err, &need) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A run that was stopped by a signal ends within grace, as a rule. A second
-// signal is for one that does not:
+// A run that was stopped by a signal normally ends within the time `grace`. A second signal is for
+// a run that does not:
 //
 //	0                    first signal: the context ends
 //	up to oneRequest     others mean the same: timeout(1) signals the process and
@@ -28,7 +28,7 @@ type interruption struct {
 	again  chan struct{} // closed when a later signal insists
 }
 
-// insisted is closed when a later signal insists on the end of ctx.
+// insisted returns a channel that is closed when a later signal insists on the end of ctx.
 func insisted(ctx context.Context) <-chan struct{} {
 	var by *interruption
 	if errors.As(context.Cause(ctx), &by) {

@@ -8,13 +8,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// grace is how long a run that was stopped gets to end in order. Nearly all
-// do in a few milliseconds; one that sorts the values of a huge group, or
-// waits for a disk, would not look up for long. It is then left behind: the
-// process ends, and what it would have removed is removed here.
+// grace is the time that a run gets to end in order after it was stopped. Nearly all runs end in a
+// few milliseconds. A run that sorts the values of a huge group, or waits for a disk, would not
+// notice for long. Then the process ends without it, and this file removes what the run would have
+// removed.
 const grace = 700 * time.Millisecond
 
-// begun is what a run has begun that is seen from outside.
+// begun has the parts of a run that are visible from outside.
 type begun struct {
 	mu     sync.Mutex
 	files  []givenUp
@@ -39,9 +39,8 @@ func (b *begun) answers(f givenUp) {
 	b.answer = f
 }
 
-// giveUp leaves all outputs as they were, as far as they are not final. It
-// reports whether the answer is none of these: if it is about to appear, so
-// is the end of the run.
+// giveUp leaves all outputs that are not final as they were. It returns false if the answer cannot
+// be given up because it is final or about to appear: then the run is about to end.
 func (b *begun) giveUp() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

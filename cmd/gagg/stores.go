@@ -18,8 +18,8 @@ import (
 
 const googleEndpoint = "https://storage.googleapis.com"
 
-// stores are where s3:// and gs:// are, as the variables and files of Amazon's tools say, and
-// GS_ACCESS_KEY_ID and the like; nil: no input is there.
+// stores are the stores behind s3:// and gs://, by the variables and files of Amazon's tools, and
+// by GS_ACCESS_KEY_ID and the like; nil: no input is in one.
 func (c *command) stores() (map[string]gagg.Store, error) {
 	if !slices.ContainsFunc(c.inputs, isStored) {
 		return nil, nil
@@ -73,7 +73,8 @@ func (c *command) amazonStore() (gagg.Store, error) {
 	return s, nil
 }
 
-// isAmazon reports whether an endpoint is one of Amazon's: the keys of a machine are for no other.
+// isAmazon reports whether an endpoint is one of Amazon's: the keys of a machine are sent to no
+// other endpoint.
 func isAmazon(endpoint string) bool {
 	if endpoint == "" {
 		return true
@@ -82,7 +83,8 @@ func isAmazon(endpoint string) bool {
 	return err == nil && (strings.HasSuffix(u.Hostname(), ".amazonaws.com") || strings.HasSuffix(u.Hostname(), ".amazonaws.com.cn"))
 }
 
-// profile is the settings of a profile, by both files. Keys go together.
+// profile returns the settings of a profile, from both files. A key and its secret always come
+// from one file.
 func (c *command) profile(name string) (map[string]string, error) {
 	home := filepath.Join(c.variable("HOME"), ".aws")
 	section := "profile " + name

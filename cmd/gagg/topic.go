@@ -32,8 +32,8 @@ func writeTopics(w io.Writer, f *pflag.FlagSet, topics []string) error {
 	return nil
 }
 
-// explainTopic is what there is to say of a name; "" if it is none. A flag and a function may
-// have one name.
+// explainTopic is the explanation of a name; "" if it is unknown. A flag and a function may have
+// the same name.
 func explainTopic(f *pflag.FlagSet, topic string) string {
 	var texts []string
 	add := func(format string, args ...any) { texts = append(texts, fmt.Sprintf(format, args...)) }
@@ -72,8 +72,8 @@ func explainTopic(f *pflag.FlagSet, topic string) string {
 	return strings.Join(append(texts, explainOutside(f, name)...), "\n")
 }
 
-// explainOutside is what there is to say of a name that is not one of the language: of a format, a
-// variable, an exit status.
+// explainOutside explains a name that is not one of the language: a format, a variable, an exit
+// status.
 func explainOutside(f *pflag.FlagSet, name string) (texts []string) {
 	for _, format := range formats {
 		if name == format.name {
@@ -124,7 +124,8 @@ func firstWord(name string) string {
 	return word
 }
 
-// calledSo reports whether something is called by a name: its own, its first word or one of others.
+// calledSo reports whether a name stands for something: it is its own name, the first word of
+// that, or one of its other names.
 func calledSo(called, name string, also []string) bool {
 	return slices.ContainsFunc(append([]string{name, firstWord(name)}, also...), func(other string) bool { return strings.EqualFold(called, bareName(other)) })
 }
@@ -138,7 +139,7 @@ func lookupFlag(f *pflag.FlagSet, name string) *pflag.Flag {
 	return f.Lookup(bare)
 }
 
-// typesOf is what goes in and what comes out, and the other names.
+// typesOf lists the types of arguments and result, and the other names.
 func typesOf(takes, result string, also []string) (text string) {
 	for _, line := range []struct{ what, value string }{
 		{"takes", plainText(takes)}, {"gives", plainText(result)}, {"also called", strings.Join(also, ", ")},

@@ -6,9 +6,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// timeline is where --trace goes. Like the result the file appears whole or not
-// at all, but also when the run fails: that is when a timeline is wanted most.
-// A run that ends before anything happened leaves none.
+// timeline is the output of --trace. Like the result, the file appears whole or not at all, but it
+// appears also when the run fails: that is when a timeline is most useful. A run that ends before
+// anything happened leaves no file.
 type timeline struct {
 	file  *sink.File // nil: not asked for
 	begun bool       // something was written
@@ -38,8 +38,8 @@ func (t *timeline) Write(p []byte) (int, error) {
 	return t.file.Write(p)
 }
 
-// finish makes the file final once the run is over, which ended with err. It
-// returns err, or else what befell the file. A second call does nothing.
+// finish makes the file final when the run has ended with err. It returns err, or else an error of
+// the file. A second call does nothing.
 func (t *timeline) finish(err error) error {
 	f := t.file
 	t.file = nil

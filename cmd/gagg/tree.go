@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// This file is a result that is cut into the files of a folder: --partition-by and --file-size.
+// This file cuts a result into the files of a folder: --partition-by and --file-size.
 
 var errNames = errors.New(`want names of columns between commas, such as year, "a name"`)
 
@@ -37,7 +37,7 @@ func (r *result) writer(schema *arrow.Schema) (sink.Writer, error) {
 	return sink.NewPartitionedWriter(r.format, r.tree, schema, r.cut, r.options)
 }
 
-// checkCuts finds what a result in many files cannot be.
+// checkCuts refuses settings that a result in many files cannot have.
 func (s *settings) checkCuts() error {
 	if _, err := splitNames(s.partitionBy); err != nil {
 		return usagef("--partition-by %s: %v", s.partitionBy, err)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// workedSoFar is what the threads of the process have had of processors, by the counters of the
-// scheduler; nothing where the kernel keeps none.
+// workedSoFar is the processor time of the threads of the process, by the counters of the
+// scheduler; 0 where the kernel has no such counters.
 func workedSoFar() (w worked) {
 	files, _ := filepath.Glob("/proc/self/task/*/schedstat") // the pattern is a good one
 	for _, file := range files {

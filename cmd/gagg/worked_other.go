@@ -2,5 +2,5 @@
 
 package main
 
-// workedSoFar is nothing: nobody tells here how long threads have waited for a processor.
+// workedSoFar is 0: this system does not tell how long threads have waited for a processor.
 func workedSoFar() worked { return worked{} }

@@ -1,9 +1,8 @@
-// Package combine says what becomes of the words of two rows of one key when they combine: the
-// words of states that whoever lays them out (internal/agg) and whoever combines them on a device
-// (package ega) have in common. It is data alone, and imports nothing, so that the CPU executor
-// knows of no device.
+// Package combine says how the state words of two rows of one key are combined. The layout of
+// states (internal/agg) and the device (package ega) share these definitions. The package is data
+// alone and imports nothing, so that the CPU executor depends on no device.
 //
-// An [Op] is what becomes of one word. A word may have a mate, another word of the row that takes
-// what the operation leaves over: the carry of a sum, its rounding error, the greater of two
-// values. A [List] says which words keep all values of a group.
+// An [Op] is the operation that combines one word. A word may have a mate, another word of the row
+// that takes what the operation leaves over: the carry of a sum, its rounding error, the greater
+// of two values. A [List] says which words keep all values of a group.
 package combine

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// LeastValues is how many values of a list are handed out at a time at least, but for the last:
-// those of 64 KiB.
+// LeastValues is the least number of values of a list that are handed out at a time, except for
+// the last ones: 64 KiB of them.
 const LeastValues = 8 << 10
 
-// List says in which state words groups keep all values of theirs, on a device. Their operations
-// are Or, Or and Add.
+// List says in which state words a group on a device keeps the place of all its values. The
+// operations of these words are Or, Or and Add.
 type List struct {
-	// in a row that a Maker makes, of one input row: the value. In a row of Groups: the number of
+	// in a row that a Maker makes of one input row: the value. In a row of Groups: the number of
 	// the group's first value
 	Value int
 	Next  int // 0; the device's
-	// in a row of one input row: Unit, or 0: it has no value. In a row of Groups: Unit times the
-	// values
+	// in a row of one input row: Unit, or 0 if it has no value. In a row of Groups: Unit times the
+	// number of values
 	Count int
 	Unit  uint64 // at least 1
 }

@@ -1,7 +1,7 @@
 package combine
 
-// Op is what becomes of a state word when two rows combine; the numbers are
-// those of EgaOp in internal/kernels/ega.cuh.
+// Op is the operation on a state word when two rows combine. The numbers are those of EgaOp in
+// internal/kernels/ega.cuh.
 type Op uint8
 
 const (
@@ -42,14 +42,15 @@ const MaxWords = 32
 // Valid reports whether there is such an operation.
 func (o Op) Valid() bool { return o < ops }
 
-// mates is what the mate of an operation may be.
+// mates lists, for each operation, the operations that a mate may have.
 var mates = [ops][]Op{
 	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid},
 	Sum: {SumError}, SumFine: {SumError},
 	Least: {LeastMid, LeastLast}, LeastMid: {LeastMid, LeastLast},
 }
 
-// Mates is what the mate of a word of this operation may be; none: it has no mate.
+// Mates returns the operations that the mate of a word of this operation may have; none: the word
+// has no mate.
 func (o Op) Mates() []Op {
 	if !o.Valid() {
 		return nil
@@ -57,7 +58,7 @@ func (o Op) Mates() []Op {
 	return mates[o]
 }
 
-// IsMate reports whether a word of this operation changes with another one only.
+// IsMate reports whether a word of this operation changes only together with another word.
 func (o Op) IsMate() bool {
 	switch o {
 	case AddHigh, AddMid, SumError, LeastMid, LeastLast:

@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// What a failing call says: that memory is short, or that the device is lost.
+// These are the error codes of a failing call: out of memory, or a lost device.
 const (
 	OutOfMemory = 2
 	DeviceLost  = 719

@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// buffer is a pinned buffer whose rows stay. It is its sender's, then the retention's, then Rows';
-// its memory is given back when the last span is done with.
+// buffer is a pinned buffer whose rows are retained. Its sender owns it first, then the retention,
+// then Rows. Its memory is freed when the last span is done.
 type buffer struct {
 	of     *bufferMemory
 	pinned *cuda.Pinned
@@ -43,16 +43,16 @@ type Span struct {
 	from, end cuda.Size
 }
 
-// Pinned is the rows for a copy to the device, of whichever context. They may be read and written
+// Pinned returns the rows for a copy to a device, in any context. They may be read and written
 // until Done.
 func (s *Span) Pinned() cuda.PinnedSpan { return s.buffer.pinned.Span(s.from, s.end) }
 
-// Rows is the same as words.
+// Rows returns the rows as words.
 func (s *Span) Rows() []uint64 { return s.Pinned().Words() }
 
 // Done is called once, when neither the device nor the host needs the rows any more. It may be
-// called on any goroutine. With the last span of a buffer the memory is given back; the error is of
-// that.
+// called on any goroutine. Done of the last span of a buffer frees the memory; the error is that
+// of freeing.
 func (s *Span) Done() error {
 	if s.buffer.left.Add(-1) > 0 {
 		return nil
@@ -60,14 +60,14 @@ func (s *Span) Done() error {
 	return s.buffer.free()
 }
 
-// bufferMemory is where the memory of rows that stay comes from, and goes to.
+// bufferMemory allocates and frees the memory of retained rows.
 type bufferMemory struct {
 	context *cuda.Context
 	host    budget.Lender // nil: there is no limit
 	spares  *Spares       // may be nil
 }
 
-// make makes a buffer, or takes one that is spare.
+// make takes a spare buffer, or makes one.
 func (m *bufferMemory) make(t *cuda.Thread, n cuda.Size) (*cuda.Pinned, error) {
 	b := m.spares.get(n)
 	if b == nil {

@@ -16,7 +16,7 @@ type outgoing struct {
 // room is how many bytes there are room for.
 func (o *outgoing) room() cuda.Size { return o.buffer.Device().Size - o.filled }
 
-// begin begins to fill the next buffer, one that stays if rows do.
+// begin begins to fill the next buffer: one that is retained if rows are retained.
 func (s *sender) begin() error {
 	if b := s.of.retention.next(); b != nil {
 		s.filling = outgoing{buffer: b.pinned, retained: b}
@@ -48,8 +48,8 @@ func (s *sender) seal() error {
 	return nil
 }
 
-// buffer is the next one for the writers. Where none is free there is one more while that is
-// allowed; else the writers first get the one that they may be waiting for.
+// buffer returns the next buffer for the writers. If none is free, it makes another one while that
+// is allowed. Otherwise it first dispatches a full buffer, for which the writers may be waiting.
 func (s *sender) buffer() (*cuda.Pinned, error) {
 	if err := s.dispatchCopied(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *sender) buffer() (*cuda.Pinned, error) {
 	}
 }
 
-// free is a buffer that is free at once, if there is one.
+// free returns a buffer that is free at once, if there is one.
 func (s *sender) free() *cuda.Pinned {
 	select {
 	case b := <-s.of.writers.free:
@@ -102,8 +102,7 @@ func (s *sender) dispatchNext() error {
 	return nil
 }
 
-// dispatch gives the first buffer that is queued to the writers, or to those whose rows are
-// retained.
+// dispatch gives the first buffer that is queued to the writers, or to the retention.
 func (s *sender) dispatch() {
 	first := s.queued[0]
 	s.queued = slices.Delete(s.queued, 0, 1)
@@ -127,8 +126,8 @@ func (s *sender) finish() error {
 	return s.drain()
 }
 
-// drain waits until the writers have all that was sent to them. A buffer whose rows stay is filled
-// on later: nobody waits for it.
+// drain waits until the writers have all rows that were sent to them. A buffer that is retained
+// may be filled further, so drain does not wait for it.
 func (s *sender) drain() error {
 	if s.filling.retained == nil {
 		if err := s.seal(); err != nil {

@@ -1,4 +1,4 @@
-// Package evict takes rows off the device for which a first pass has no room there.
+// Package evict moves rows to the host for which a first pass has no room on the device.
 //
 // # Terms
 //
@@ -21,8 +21,8 @@
 //	              └──▶ Rows ──▶ secondpass        where they are, in pinned memory; or Rows.Drain
 //
 // A [Span] is rows of one chain that lie side by side in one retained buffer. The rows of a chain
-// share the top bits of their hash, so a bucket of these bits or fewer is whole spans. Groups of
-// the pass's table, which leave it at last in order of hash, are divided alike.
+// share the top bits of their hash, so a bucket of these bits or fewer consists of whole spans.
+// The groups of the pass's table leave last, in order of hash, and are divided in the same way.
 //
 // # Phases
 //

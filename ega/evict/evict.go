@@ -17,18 +17,19 @@ type Config struct {
 	Host    budget.Lender // of pinned memory; nil: there is no limit
 	Lanes   int
 	MaxRows int // the most that are appended at a time
-	// device memory that a lane may take; asked once, when its first rows are appended
+	// the device memory that a lane may take; called once, when its first rows are appended
 	Memory func() cuda.Size
 
-	// Writers is how many goroutines take evicted rows. Write is called by them, with their number
-	// from 0, each with other rows, which it copies: they are not valid after it returned.
+	// Writers is the number of goroutines that take evicted rows. Each calls Write with its
+	// number, from 0, and with rows of its own. Write copies the rows, which are not valid after
+	// it has returned.
 	Writers int
 	Write   func(writer int, rows []uint64) error
 
-	// RetainBytes is how many bytes of pinned memory, drawn from Host, may be taken for rows to
-	// stay in, instead of going to Write; 0: none. RetainPays says whether rows should, by what is
-	// known when the first of them are evicted; it is asked again, now and then, until it says yes.
-	// nil: they should.
+	// RetainBytes is how many bytes of pinned memory, drawn from Host, may hold evicted rows in
+	// place of Write; 0: none. RetainPays decides whether rows are retained, by what is known when
+	// the first of them are evicted. It is called again, now and then, until it returns true. nil:
+	// they are retained.
 	RetainBytes int64
 	RetainPays  func(t *cuda.Thread, s *cuda.Stream) (bool, error)
 	Spares      *Spares // where their memory comes from, as far as it goes, and goes to; may be nil
@@ -47,8 +48,8 @@ type Eviction struct {
 	counts    counts
 }
 
-// New returns an Eviction, which has nothing yet: neither memory nor goroutines. It ends with ctx,
-// and stops the pass, and so ctx, when rows cannot be written.
+// New returns an Eviction, which has neither memory nor goroutines yet. It ends with ctx. When
+// rows cannot be written, it stops the pass, and so ctx.
 func New(ctx context.Context, stop context.CancelCauseFunc, c Config) *Eviction {
 	e := &Eviction{config: c, row: c.Layout.RowBytes(), ctx: ctx, stop: stop, lanes: make([]Lane, c.Lanes)}
 	for i := range e.lanes {
@@ -59,7 +60,7 @@ func New(ctx context.Context, stop context.CancelCauseFunc, c Config) *Eviction 
 	return e
 }
 
-// Lane is the lane of a number. It is used by one goroutine at a time.
+// Lane returns lane i. It is used by one goroutine at a time.
 func (e *Eviction) Lane(i int) *Lane { return &e.lanes[i] }
 
 // EndLanes waits until the rows of all lanes are on the host, and the memory of the lanes is free.
@@ -77,8 +78,8 @@ func (e *Eviction) EndLanes() (anyRows bool, err error) {
 	return anyRows, err
 }
 
-// SendGroups sends all groups to the host, by device memory of their Room. They are in order of
-// hash, chain by chain: of as many bits as the chains of rows have at most.
+// SendGroups sends all groups to the host, through device memory of their Room. They leave in
+// order of hash, divided by the most bits that any chains of rows have.
 func (e *Eviction) SendGroups(t *cuda.Thread, stream *cuda.Stream, g *groups.Groups) error {
 	bits := min(g.Fine(), MaxChainBits)
 	return e.sending(t, stream, sendBytes(e.config.Layout, g.Room()), func(s *sender) error {
@@ -98,8 +99,8 @@ func (e *Eviction) Finish() error {
 	return err
 }
 
-// Close frees all that is left, but for the rows that Rows has handed over. The pass has been
-// stopped or is finished. A second call does nothing.
+// Close frees all that is left, except for the rows that Rows has handed over. The pass must have
+// been stopped or finished. A second call does nothing.
 func (e *Eviction) Close() error {
 	var errs []error
 	for i := range e.lanes { // before the writers, who have to take what is sent

@@ -9,9 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// evictor copies the full sets of a lane to the host: a goroutine with a thread and a stream of its
-// own. So the lane does not wait, and both directions of the link are in use at once. Lanes that
-// evicted their own chains did so at the same time: they take tiles in turns, and so their pages
+// evictor copies the full sets of a lane to the host. It is a goroutine with a thread and a stream
+// of its own, so the lane does not wait, and both directions of the link are in use at once.
+// Without evictors the lanes would stop at the same time: they take tiles in turns, so their pages
 // run out together.
 type evictor struct {
 	full  chan *chainSet // nil: it has not begun, or no more will come
@@ -46,7 +46,7 @@ func (l *Lane) handOver(stream *cuda.Stream) error {
 	return nil
 }
 
-// end lets the evictor have what is left, and end. The lane has ended.
+// end gives the evictor the rows that are left and lets it end. The lane must have ended.
 func (l *Lane) end() {
 	if l.evictor.full == nil {
 		return
@@ -59,8 +59,8 @@ func (l *Lane) end() {
 	l.evictor.full = nil
 }
 
-// evict is the life of an evictor. All rows are on the host in the end, and the memory of the sets
-// is free.
+// evict runs the evictor. When it returns, all rows are on the host and the memory of the sets is
+// free.
 func (l *Lane) evict(full <-chan *chainSet) error {
 	return l.of.config.Context.OnStream(func(t *cuda.Thread, look *cuda.Stream) error {
 		return t.OnStream(func(stream *cuda.Stream) error {
@@ -88,8 +88,8 @@ func (l *Lane) evictSets(full <-chan *chainSet, s *sender, look *cuda.Stream) er
 	}
 }
 
-// nextSet is the next full set; false: no more will come. Before it waits, the writers get what has
-// been sent.
+// nextSet returns the next full set; false: no more will come. Before it waits, it gives the
+// writers the rows that have been sent.
 func nextSet(full <-chan *chainSet, s *sender) (set *chainSet, ok bool, err error) {
 	select {
 	case set, ok = <-full:
@@ -103,7 +103,7 @@ func nextSet(full <-chan *chainSet, s *sender) (set *chainSet, ok bool, err erro
 	return set, ok, nil
 }
 
-// until waits without keeping a core busy, as the driver would.
+// until waits without keeping a core busy, which a wait of the driver does.
 func until(done func() (bool, error)) error {
 	for {
 		if ok, err := done(); ok || err != nil {

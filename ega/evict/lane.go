@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Lane is where one lane of a first pass appends rows: a few chain sets in turns, and the evictor
-// of those that are full.
+// Lane takes the rows that one lane of a first pass evicts. It has a few chain sets, which it
+// fills in turns, and the evictor of those that are full.
 type Lane struct {
 	of     *Eviction
 	thread *cuda.Thread
@@ -23,7 +23,7 @@ type Lane struct {
 	evictor evictor
 }
 
-// Move makes the lane one of another thread.
+// Move gives the lane to another thread.
 func (l *Lane) Move(t *cuda.Thread) {
 	l.thread = t
 	if l.filling != nil {
@@ -31,9 +31,9 @@ func (l *Lane) Move(t *cuda.Thread) {
 	}
 }
 
-// Append queues that rows are appended to the chains. It makes room first, so that there are pages
-// for all: it waits while others leave. Before the first rows it makes a set, and starts the
-// evictor.
+// Append queues a kernel that appends rows to the chains. It makes room first, so that there are
+// pages for all rows: it may wait until others have left. Before the first rows it makes a set and
+// starts the evictor.
 func (l *Lane) Append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	if l.filling != nil && !l.plan.room(l.of.config.Layout, l.filling.rows+n) {
 		if err := l.handOver(stream); err != nil {
@@ -49,8 +49,8 @@ func (l *Lane) Append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	return l.filling.chains.Append(stream, rows, int(n))
 }
 
-// fill begins to fill an empty set: one that is empty again, another one if there is memory, or the
-// next one that gets empty.
+// fill begins to fill an empty set: one that has become empty, or a new one if there is memory, or
+// the next one that becomes empty, for which it waits.
 func (l *Lane) fill(stream *cuda.Stream) error {
 	select {
 	case l.filling = <-l.evictor.empty:
@@ -71,14 +71,14 @@ func (l *Lane) fill(stream *cuda.Stream) error {
 	}
 }
 
-// reuse makes the set that is filled one of the lane's thread again.
+// reuse gives the set that is filled back to the lane's thread.
 func (l *Lane) reuse(stream *cuda.Stream) error {
 	l.filling.chains.Move(l.thread)
 	return stream.Wait(l.filling.left)
 }
 
-// another makes one more set, which is filled then; the first one smaller if somebody else has the
-// memory. False: there is none for one more.
+// another makes one more set, which is filled next. The first set is smaller if others have taken
+// the memory. False: there is no memory for one more.
 func (l *Lane) another() (bool, error) {
 	layout, rows := l.of.config.Layout, l.of.config.MaxRows
 	first := l.sets == nil

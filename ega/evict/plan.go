@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
-// LeastMemory is the least device memory that Config.Memory may give a lane, for appends of so many
-// rows.
+// LeastMemory is the least device memory that Config.Memory may give a lane, for appends of that
+// many rows.
 func LeastMemory(l *ega.Layout, rows int) cuda.Size { return leastPool(l, rows) + leastSendBytes(l) }
 
 // share divides the memory of a lane: for its chains, and for the pieces in which their rows leave.
@@ -20,8 +20,8 @@ func share(l *ega.Layout, memory cuda.Size, rows int) (pages, pieces cuda.Size) 
 	return memory - pieces, pieces
 }
 
-// sendBytes is the device memory of a sender that may have so much: for pieces of pieceBytes where
-// it is plenty.
+// sendBytes is the device memory that a sender takes of so much: for pieces of pieceBytes if there
+// is enough.
 func sendBytes(l *ega.Layout, memory cuda.Size) cuda.Size {
 	return max(min(sendPieces*pieceBytes, memory), leastSendBytes(l))
 }
@@ -36,9 +36,9 @@ type poolPlan struct {
 	bits  uint // 2^bits chains
 }
 
-// planSets is how many sets of chains a lane may have in so much memory, and their plan: two at
-// least, so that one is filled while the other leaves, unless they would have no room for an
-// append.
+// planSets is how many sets of chains a lane may have in so much memory, and their plan. There are
+// two at least, so that one is filled while the other leaves, unless each would be too small for
+// an append.
 func planSets(l *ega.Layout, memory cuda.Size, rows int) (sets int, each poolPlan) {
 	enough := max(setBytes, setAppends*cuda.Size(rows)*l.RowBytes())
 	for sets = int(min(max(memory/enough, 2), mostSets)); sets > 1; sets-- {
@@ -49,7 +49,7 @@ func planSets(l *ega.Layout, memory cuda.Size, rows int) (sets int, each poolPla
 	return 1, planPool(l, min(memory, enough), rows)
 }
 
-// planPool is the chains that so much memory has room for, for appends of so many rows.
+// planPool plans the chains of one set in so much memory, for appends of that many rows.
 func planPool(l *ega.Layout, memory cuda.Size, rows int) poolPlan {
 	p := poolPlan{page: leastPage(l), bits: MaxChainBits}
 	for p.page < poolPage && memory/(2*p.page) >= poolPages || memory/p.page > poolMost {
@@ -74,12 +74,13 @@ func (p poolPlan) fixed(l *ega.Layout, rows int) cuda.Size {
 // pageRows is how many rows a page holds.
 func (p poolPlan) pageRows(l *ega.Layout) int { return int(p.page / l.RowBytes()) }
 
-// bound is the most pages that chains with so many rows have: each one that is not full.
+// bound is the most pages that chains with that many rows have: each chain has at most one page
+// that is not full.
 func (p poolPlan) bound(l *ega.Layout, rows uint64) uint64 {
 	return rows/uint64(p.pageRows(l)) + 1<<p.bits
 }
 
-// room says whether there are pages for so many rows in any case.
+// room says whether there are pages for that many rows, however they are divided among the chains.
 func (p poolPlan) room(l *ega.Layout, rows uint64) bool { return p.bound(l, rows) <= uint64(p.pages) }
 
 // least is how many pages there have to be for one append.

@@ -12,13 +12,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// retention has rows stay in the pinned buffers to which they left the device: no writer looks at
-// them, and the second pass copies them from there to the device. So the host's memory, which
-// bounds both passes (docs/experiments/0012), is written once for a row and read once.
+// retention keeps evicted rows in the pinned buffers to which they were copied. No writer reads
+// them; the second pass copies them from there to the device. So each row is written to the host's
+// memory once and read once, which matters because that memory limits the speed of both passes
+// (docs/experiments/0012).
 //
-// Its phases are those of retainPhase. Buffers are made by goroutines of their own, the pinners, a
-// few ahead of need: most of it is waiting for the system to clear pages, and then for the driver's
-// lock.
+// Its phases are those of retainPhase. Goroutines of its own, the pinners, make buffers a few
+// ahead of need: most of that time they wait for the system to clear pages, and then for the
+// driver's lock.
 type retention struct {
 	of     *Eviction
 	memory *bufferMemory
@@ -36,16 +37,16 @@ type retention struct {
 	running sync.WaitGroup // pinners
 }
 
-// retainPhase is where the making of buffers is.
+// retainPhase is the phase of a retention.
 type retainPhase int
 
 const (
-	// no row has stayed; before set 1, 2, 4 and so on leaves, RetainPays is asked, until it says
-	// yes
+	// no row is retained; before set 1, 2, 4 and so on leaves, RetainPays is called, until it is
+	// true
 	retainAsking retainPhase = iota
 	// pinners make buffers; until RetainBytes or the host's memory are used up, or the pass ends
 	retainMaking
-	// none is made any more; senders use those there are, and then the writers' again
+	// no buffer is made any more; senders use up those there are, and then the writers' again
 	retainSpent
 )
 
@@ -57,8 +58,8 @@ func (r *retention) init(e *Eviction) {
 	}
 }
 
-// decide has rows stay from now on if that pays, before a set leaves, in buffers of so many bytes
-// at most. It may ask the device how many groups there are, on the stream.
+// decide runs before a set leaves. It has rows retained from now on if that pays, in buffers of at
+// most that many bytes. It may count the groups on the device, on the stream.
 func (r *retention) decide(t *cuda.Thread, s *cuda.Stream, most cuda.Size) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,9 +94,9 @@ func (r *retention) start() {
 	}
 }
 
-// mostBuffer is the most that bufferSize may say for sets of such chains, where the writers have
-// buffers of so many bytes: all pinners together make room for two sets. If the host allows no
-// larger ones, these are no larger either.
+// mostBuffer is the limit that decide gives bufferSize. It is such that the buffers of all pinners
+// together have room for two sets. If the host allowed the writers only small buffers, those that
+// are retained are no larger.
 func mostBuffer(writers cuda.Size, set poolPlan) cuda.Size {
 	if writers < writeBytes {
 		return writers
@@ -103,8 +104,8 @@ func mostBuffer(writers cuda.Size, set poolPlan) cuda.Size {
 	return max(min(retainBufferBytes, 2*cuda.Size(set.pages)*set.page/pinners), writers)
 }
 
-// bufferSize is the size of buffers where they may take so many bytes together: the most, or less,
-// so that there are some, but not less than the least; 0: there are none.
+// bufferSize is the size of buffers that may take `retain` bytes together: at most `most`, smaller
+// so that there are several, but at least `least`. 0: there are none.
 func bufferSize(retain, most, least cuda.Size) cuda.Size {
 	size := most
 	for retain/size < retainBuffers && size/2 >= least {
@@ -116,7 +117,7 @@ func bufferSize(retain, most, least cuda.Size) cuda.Size {
 	return size
 }
 
-// pin is the life of a pinner.
+// pin runs a pinner.
 func (r *retention) pin() error {
 	t, err := r.of.config.Context.Lock()
 	if err != nil {
@@ -158,7 +159,7 @@ func (r *retention) wanted() bool {
 	return true
 }
 
-// made takes a buffer that was wanted; nil: it could not be had.
+// made takes a buffer that was wanted; nil: it could not be made.
 func (r *retention) made(b *cuda.Pinned) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,14 +179,14 @@ func (r *retention) end() {
 	r.spend()
 }
 
-// spend is end with mu held.
+// spend is end for a caller that holds mu.
 func (r *retention) spend() {
 	r.phase = retainSpent
 	r.changed.Broadcast()
 }
 
-// next is the next buffer, for which it waits while any is made; nil: rows do not stay, or no
-// longer (GO-ON).
+// next returns the next buffer. It waits while one is being made. nil: rows are not retained, or
+// no longer (GO-ON).
 func (r *retention) next() *buffer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -206,7 +207,7 @@ func (r *retention) next() *buffer {
 	return b
 }
 
-// add adds a buffer whose rows are all there (RETAIN-WHOLE), or, without any, one that an error
+// add adds a buffer whose rows have all arrived (RETAIN-WHOLE), or an empty one that an error
 // left.
 func (r *retention) add(b *buffer) {
 	r.mu.Lock()
@@ -214,7 +215,8 @@ func (r *retention) add(b *buffer) {
 	r.full = append(r.full, b)
 }
 
-// finish ends the making of buffers and frees those that nobody used. Nobody waits for any.
+// finish ends the making of buffers and frees those that were not used. No sender may wait for
+// one.
 func (r *retention) finish() error {
 	r.end()
 	r.running.Wait()

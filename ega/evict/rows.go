@@ -10,9 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// Rows is the evicted rows of a finished pass that stayed in pinned memory. Each is taken once, by
-// Spans or by Drain, of which one is used. Spans is called from any goroutine. It outlives its
-// pass, not its context; Close comes when no span is used any more.
+// Rows holds the evicted rows of a finished pass that were retained in pinned memory. Each is
+// taken once, either by Spans or by Drain. Spans may be called from any goroutine. Rows may
+// outlive the pass, but not the context. Close is called when no span is used any more.
 type Rows struct {
 	buffers []*buffer
 	spans   []Span // in order of hash
@@ -21,8 +21,8 @@ type Rows struct {
 	row     cuda.Size
 }
 
-// Rows hands over the rows that were retained, once, when Finish has returned: they are the
-// caller's to close. nil: there are none.
+// Rows hands over the rows that were retained, once, when Finish has returned. The caller closes
+// them. nil: there are none.
 func (e *Eviction) Rows() *Rows {
 	buffers := e.retention.full
 	e.retention.full = nil
@@ -45,11 +45,11 @@ func (e *Eviction) Rows() *Rows {
 // Len is how many rows there are.
 func (r *Rows) Len() uint64 { return r.rows }
 
-// Bits is how many top bits of the hash chains were told apart by, at least: rows that share more
-// than these cannot be taken alone.
+// Bits is the least number of top bits of the hash by which chains were divided. Rows cannot be
+// taken by more bits than that.
 func (r *Rows) Bits() uint { return r.bits }
 
-// Sizes is how many rows there are by the top bits of their hash, of which there are Bits at most.
+// Sizes is the number of rows for each value of the top `bits` bits of their hash, at most Bits.
 func (r *Rows) Sizes(bits uint) []uint64 {
 	sizes := make([]uint64, 1<<bits)
 	for _, s := range r.spans {
@@ -58,8 +58,8 @@ func (r *Rows) Sizes(bits uint) []uint64 {
 	return sizes
 }
 
-// Spans is the rows whose hashes have `bits` top bits, at most Bits, that are the number prefix.
-// Each span is the caller's until it is Done.
+// Spans returns the rows whose hashes begin with prefix, a number of `bits` bits, at most Bits.
+// The caller owns each span until it calls Done.
 func (r *Rows) Spans(prefix uint64, bits uint) []Span {
 	from := func(number uint64) int {
 		at, _ := slices.BinarySearchFunc(r.spans, number, func(s Span, number uint64) int {
@@ -70,8 +70,9 @@ func (r *Rows) Spans(prefix uint64, bits uint) []Span {
 	return r.spans[from(prefix):from(prefix+1)]
 }
 
-// Drain gives write all rows, a buffer at a time, from so many goroutines at once, each with its
-// number from 0, and frees each buffer behind it. write copies the rows; its first error ends it.
+// Drain gives write all rows, a buffer at a time. That many goroutines call write at once, each
+// with its number, from 0, and free each buffer afterwards. write copies the rows; its first error
+// ends Drain.
 func (r *Rows) Drain(goroutines int, write func(goroutine int, rows []uint64) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool
@@ -106,7 +107,7 @@ func (b *buffer) drain(write func(rows []uint64) error) error {
 	return b.free()
 }
 
-// Close frees what is left, whoever has it. A second call does nothing.
+// Close frees what is left, also spans that are not Done. A second call does nothing.
 func (r *Rows) Close() error {
 	var errs []error
 	for _, b := range r.buffers {

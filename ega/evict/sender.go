@@ -33,8 +33,8 @@ type sender struct {
 	filling outgoing // no buffer: none is
 }
 
-// sendPiece is device memory for rows that leave in one copy. All are for the buffer that is being
-// filled.
+// sendPiece is device memory for rows that leave in one copy. All its rows are for the buffer that
+// is being filled.
 type sendPiece struct {
 	span   cuda.Span
 	filled cuda.Size
@@ -42,8 +42,8 @@ type sendPiece struct {
 	gone   *cuda.Event // they have left
 }
 
-// sending lets do send rows, which kernels on a stream gather in device memory of so many bytes,
-// and waits until all are with the writers, or retained.
+// sending calls do with a sender, whose kernels gather rows on a stream in device memory of that
+// many bytes. It waits until all rows are with the writers, or retained.
 func (e *Eviction) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size, do func(*sender) error) (err error) {
 	s := &sender{of: e, thread: t, stream: stream}
 	defer func() { err = errors.Join(err, s.close()) }()
@@ -59,7 +59,7 @@ func (e *Eviction) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size
 	return s.finish()
 }
 
-// open makes what a sender has: smaller pieces if somebody else has the memory.
+// open makes the memory of a sender: smaller pieces if others have taken the memory.
 func (s *sender) open(memory cuda.Size) (err error) {
 	if s.copies, err = s.thread.NewStream(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *sender) open(memory cuda.Size) (err error) {
 	}
 }
 
-// chain sends the rows of a chain, of which there are so many and which has been listed.
+// chain sends the rows of chain p, whose pages have been listed.
 func (s *sender) chain(c *ondevice.Chains, p, rows int, chainBits uint) error {
 	for from := 0; from < rows; {
 		room, err := s.room()
@@ -121,8 +121,8 @@ func (s *sender) groups(w *groups.Walk, start uint64, chainBits uint) error {
 	return nil
 }
 
-// room sees to it that there is a buffer and a piece with room for a row, and says for how many
-// there is.
+// room makes sure that there are a buffer and a piece with room for a row, and returns for how
+// many rows there is room.
 func (s *sender) room() (rows uint32, err error) {
 	row := s.of.row
 	if s.filling.buffer != nil && s.filling.room() < row {
@@ -144,8 +144,8 @@ func (s *sender) room() (rows uint32, err error) {
 	return uint32(min(p.span.Size-p.filled, s.filling.room()) / row), nil
 }
 
-// reserve is the device memory for rows of one chain (Span) for which there is room: the caller has
-// kernels write them there.
+// reserve returns the device memory for rows of one chain (Span), for which there must be room.
+// The caller has kernels write the rows there.
 func (s *sender) reserve(rows uint32, start uint64, chainBits uint) cuda.Span {
 	n := cuda.Size(rows) * s.of.row
 	p, f := &s.pieces[s.piece], &s.filling
@@ -157,7 +157,7 @@ func (s *sender) reserve(rows uint32, start uint64, chainBits uint) cuda.Span {
 	return p.span.Slice(p.filled-n, p.filled)
 }
 
-// flush queues that the piece leaves, and turns to the next one.
+// flush queues the copy of the piece to the host, and turns to the next piece.
 func (s *sender) flush() error {
 	p, f := &s.pieces[s.piece], &s.filling
 	if p.filled == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
-// chainSet is chains of pages that a lane appends to until the pages are spent. Then all rows of
-// the set are evicted, while the lane fills another set.
+// chainSet is a set of chains to which a lane appends until their pages are used up. Then all rows
+// of the set are evicted, while the lane fills another set.
 //
 //	empty    the lane's, which has appended nothing
 //	filling  the lane's, the one it appends to; until pages may be short for the next rows, or
@@ -52,8 +52,8 @@ func (l *Lane) newSet() (_ *chainSet, err error) {
 	return s, err
 }
 
-// send queues that all rows leave the set, which is empty then. What there is in the set is found
-// on a stream of its own, look, while the rows of the set before still leave.
+// send queues the copies of all rows of the set, which is empty afterwards. It reads the sizes of
+// the chains on a stream of its own, look, while the rows of the previous set still leave.
 func (s *chainSet) send(to *sender, look *cuda.Stream) error {
 	if err := look.Wait(s.filled); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *chainSet) send(to *sender, look *cuda.Stream) error {
 	return to.stream.Record(s.left)
 }
 
-// sizes is how large the chains are, all of whose rows are there.
+// sizes returns the sizes of the chains. All rows must have been appended.
 func (s *chainSet) sizes() ([]ondevice.ChainSize, error) {
 	sizes, err := s.chains.Sizes()
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Spares is pinned buffers that passes in one context leave to those after them: a process that has
-// retained rows before need not pin memory again, which takes as long as the rows take to cross.
-// Nobody's budget counts what is spare. It may be used by several passes at once.
+// Spares holds pinned buffers that passes in one context leave to later passes. So a process that
+// has retained rows before need not pin memory again, which takes as long as the copy of the rows.
+// No budget counts spare buffers. Several passes may use Spares at once.
 type Spares struct {
 	mu   sync.Mutex
 	list []*cuda.Pinned
 }
 
-// get removes a buffer of exactly n bytes; nil: there is none.
+// get removes and returns a buffer of exactly n bytes; nil: there is none.
 func (s *Spares) get(n cuda.Size) *cuda.Pinned {
 	if s == nil {
 		return nil
@@ -38,7 +38,7 @@ func (s *Spares) put(b *cuda.Pinned) {
 	s.list = append(s.list, b)
 }
 
-// Close frees them. The passes have been closed, and their Rows.
+// Close frees the buffers. The passes and their Rows must have been closed.
 func (s *Spares) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ type Stats struct {
 	RetainedBuffers int // of that memory
 
 	LanesWait time.Duration // of all lanes, until rows had left that they needed the pages of
-	// of those who copy rows to the host, until writers had emptied a buffer, or one was pinned
+	// of evictors, until writers had emptied a buffer or a buffer was pinned
 	EvictorsWait time.Duration
 	Pinning      time.Duration // of those who pin buffers for rows to stay in, all together
 }

@@ -5,9 +5,9 @@ package evict
 
 // Of the pages that lanes append to.
 const (
-	// poolPage is the size of a page where memory is plenty: the fewer, the shorter are the lists
-	// of pages; the smaller, the fewer rows have a page to themselves. With 32 and with 512 KiB a
-	// pass took 2 to 6 % longer (0014).
+	// poolPage is the size of a page where there is enough memory. With larger pages the lists of
+	// pages are shorter; with smaller pages less memory is lost in pages that are not full. With
+	// 32 and with 512 KiB a pass took 2 to 6 % longer (0014).
 	poolPage = 128 << 10
 
 	// poolPages is how many pages there are at least before they are made larger: twice what all
@@ -38,35 +38,35 @@ const (
 	// vain.
 	poolPerChain = 28 + poolPerPage
 
-	// poolFixed is a stretch of the bitmap, counters, and what allocations take more.
+	// poolFixed is for a part of the bitmap, for counters, and for the rounding of allocations.
 	poolFixed = 8 << 10
 )
 
 // Of chain sets.
 const (
-	// setBytes is the size of a set where memory is plenty: it leaves in 3 ms, beside which it
-	// counts little that its chains are looked up first; and what is left in the sets when the
-	// input ends is little, too. Of 256 MiB were a little slower.
+	// setBytes is the size of a set where there is enough memory. It leaves in 3 ms, so reading
+	// the sizes of its chains first adds little, and little is left in the sets when the input
+	// ends. Sets of 256 MiB were a little slower.
 	setBytes = 128 << 20
 
 	// setAppends is how many appends a set has room for at least where memory is plenty. With 2 and
 	// with 8 a pass took as long (0014).
 	setAppends = 4
 
-	// mostSets: one is filled, one leaves, and others are there for when writers are slow for a
-	// while. With 2 a pass that gives all rows to writers took 11 % longer, with 8 5 % (0014).
+	// mostSets: one set is filled, one leaves, and the others help while writers are slow. With 2
+	// a pass that gives all rows to writers took 11 % longer, with 8 5 % (0014).
 	mostSets = 4
 )
 
 // Of copies to the host.
 const (
-	// sendShare: the pieces of a sender have up to one of so many parts of a lane's memory. With 64
-	// a pass that retains its rows took 12 % longer, with 8 2 % (0014).
+	// sendShare: the pieces of a sender have at most one of this many parts of a lane's memory.
+	// With 64 a pass that retains its rows took 12 % longer, with 8 2 % (0014).
 	sendShare = 16
 
 	// sendAhead is how many buffers of a sender have copies under way at most: 4 MiB cross in 80
-	// µs, and who waits for them sleeps for 90 and then waits for a core that writers keep. With 2
-	// and with 8 a pass took up to 5 % longer (0014).
+	// µs, while an evictor that waits for them sleeps for 90 µs and then waits for a core, as
+	// writers keep them busy. With 2 and with 8 a pass took up to 5 % longer (0014).
 	sendAhead = 4
 
 	// sendPieces: one is filled while another leaves.
@@ -89,9 +89,8 @@ const (
 	// nearly all of which was the system clearing pages (docs/experiments/0012).
 	retainBufferBytes = 32 << 20
 
-	// pinners is how many buffers are pinned at a time, or lie ready: together they hold what two
-	// sets of chains have at most, of which one leaves when rows are first retained. Twelve were no
-	// faster.
+	// pinners is how many buffers are being pinned or lie ready at a time. Together they hold two
+	// sets of chains, one of which leaves when rows are first retained. Twelve were no faster.
 	pinners = 8
 
 	// retainBuffers is how many there should be, so that a last one half full is not much: a

@@ -12,8 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// writers are the goroutines that call Write, and the pinned buffers that senders fill and these
-// empty. Rows that are retained go another way (retention).
+// writers are the goroutines that call Write, with the pinned buffers that senders fill and
+// writers empty. Retained rows do not pass through them (retention).
 type writers struct {
 	of      *Eviction
 	free    chan *cuda.Pinned
@@ -34,7 +34,7 @@ type batch struct {
 
 func (w *writers) init(e *Eviction) {
 	w.of = e
-	// of each lane one is filled, and others are queued for
+	// for each lane one buffer that is filled, and those that are queued
 	w.most = e.config.Writers + e.config.Lanes*(sendAhead+1)
 	w.free, w.full = make(chan *cuda.Pinned, w.most), make(chan batch, w.most)
 }
@@ -61,9 +61,9 @@ func (w *writers) start(t *cuda.Thread) (cuda.Size, error) {
 	return w.bytes, nil
 }
 
-// more makes another buffer, when none is free: as few as the writers need, since pinning takes
-// longer than a copy does. It does nothing where there are enough, or the host allows no more; one
-// will do.
+// more makes another buffer when none is free. There are only as many as the writers need, since
+// pinning takes longer than a copy does. It does nothing if there are enough, or if the host
+// allows no more: one buffer is sufficient.
 func (w *writers) more(t *cuda.Thread) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +84,7 @@ func (w *writers) add(b *cuda.Pinned) {
 	w.free <- b // has room for all buffers
 }
 
-// work is the life of a writer. An error stops the pass; what comes after it goes nowhere.
+// work runs a writer. An error stops the pass; rows that come after it are dropped.
 func (w *writers) work(writer int, full <-chan batch) {
 	for f := range full {
 		if w.of.ctx.Err() == nil {
@@ -108,7 +108,7 @@ func (w *writers) buffer() (*cuda.Pinned, error) {
 	}
 }
 
-// finish waits until all is written, or nobody needs it any more: the pass was stopped.
+// finish waits until all rows are written, or dropped because the pass was stopped.
 func (w *writers) finish() {
 	if w.full != nil {
 		close(w.full)
@@ -117,7 +117,7 @@ func (w *writers) finish() {
 	w.running.Wait()
 }
 
-// close frees the buffers; no lane fills any of them.
+// close frees the buffers. No lane may fill any of them.
 func (w *writers) close() error {
 	w.finish()
 	var errs []error

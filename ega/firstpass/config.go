@@ -19,15 +19,16 @@ type Config struct {
 	Layout ega.Layout // with Hash
 
 	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one
-	// table, so more of them cost only their stages; two are enough. SlotBytes is less by default
-	// where Device is small.
+	// table, so another lane costs only its stages; two lanes are enough. Where Device is small,
+	// the default of SlotBytes is smaller.
 	Streams, Depth, Slots, SlotBytes int
 
 	Made MadeConfig // jobs of SubmitMade, which need memory of the stages
 
-	// Lists are those that groups keep, of which only jobs of SubmitMade may have values: Submit is
-	// not called then. ListRows is how many rows such jobs make at most. What there is no room for
-	// is declined (StopFull, ErrListsFull), and no row is placed.
+	// Lists are the lists of values that groups keep. Only jobs of SubmitMade may have values, so
+	// with lists Submit is not called. ListRows is the most rows that such jobs make in all. A job
+	// for which there is no room is declined (StopFull, ErrListsFull), and none of its rows is
+	// evicted.
 	Lists    []combine.List
 	ListRows uint64
 
@@ -36,19 +37,19 @@ type Config struct {
 	Groups uint64        // an estimate of how many groups there are; 0: not known
 	Bound  uint64        // how many there can be at most; 0: not known
 
-	// Writers is how many goroutines take rows for which the device has no room; default 1. Write
-	// is called by them, with their number from 0, each with other rows, which it copies; they are
-	// not valid after it returned.
+	// Writers is the number of goroutines that take rows for which the device has no room; default
+	// 1. Each calls Write with its number, from 0, and with rows of its own. Write copies the
+	// rows, which are not valid after it has returned.
 	Writers int
 	Write   func(writer int, rows []uint64) error
 
-	// RetainBytes is how many bytes of pinned memory may be taken, of Host's budget, for evicted
-	// rows to stay in instead of going to Write (Pass.EvictedRows); 0: none. RetainPays says
-	// whether they should, by what is known when the first of them are evicted; it is asked again,
-	// now and then, until it says yes. nil: they should.
+	// RetainBytes is how many bytes of pinned memory, drawn from Host's budget, may hold evicted
+	// rows in place of Write (Pass.EvictedRows); 0: none. RetainPays decides whether rows are
+	// retained, by what is known when the first of them are evicted. It is called again, now and
+	// then, until it returns true. nil: they are retained.
 	RetainBytes int64
 	RetainPays  func(feedback.GainCounts) bool
-	// where their memory comes from, as far as it goes, and goes to; may be nil
+	// spare buffers: retained rows take their memory from them and leave it to them; may be nil
 	Spares *evict.Spares
 
 	Readers   int // how many groups.Readers there may be at a time; default 1

@@ -7,9 +7,10 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// addTile is add for the rows of a tile, whose rest is counted in the facts of its stage. Some rows
-// of the first tile come first: if hashes crowd, many find no slot although the table has plenty,
-// and it is frozen. Else all other rows would look at growingProbes slots each in vain (F10).
+// addTile is add for the rows of a tile, whose rest is counted in the facts of its stage. Of the
+// first tile it adds some rows alone: if hashes crowd, many of these find no slot although the
+// table has plenty. Then it freezes the table, or all other rows would look at growingProbes slots
+// each in vain (F10).
 func (p *table) addTile(k *ega.Kernels, s *streams.Stage, rows cuda.Span, n uint64, rest kernels.EgaRest) (int, error) {
 	if p.tried.Load() || n < 2*tryRows {
 		return p.add(s.Stream, rows, n, rest)

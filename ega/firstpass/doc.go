@@ -1,5 +1,5 @@
-// Package firstpass aggregates more rows than the device has memory for: the first pass of MP-EGA
-// (paper 003, section 4.2).
+// Package firstpass is the first pass of MP-EGA (paper 003, section 4.2). It aggregates more rows
+// than the device has memory for.
 //
 // # Terms
 //
@@ -28,7 +28,8 @@
 //     Else all groups and all evicted rows are on the host: given to Config.Write, or in
 //     [Pass.EvictedRows].
 //
-// How a tile is combined is the strategy's to say: through tables in shared memory, or row by row.
+// The type strategy decides how a tile is combined: through tables in shared memory, or row by
+// row.
 //
 // Where groups keep lists of values no row is evicted: a job whose rows find no slot is declined as
 // a whole.

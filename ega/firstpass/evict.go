@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// eviction is how rows leave the device.
+// eviction is the configuration by which rows leave the device.
 func (m *Pass) eviction() evict.Config {
 	c := evict.Config{
 		Context: m.context, Layout: m.plan.layout, Host: m.config.Host, Lanes: m.config.Streams, MaxRows: m.plan.most,
@@ -29,8 +29,8 @@ func (m *Pass) retainPays(t *cuda.Thread, s *cuda.Stream) (bool, error) {
 	return m.config.RetainPays(m.gainCounts(groups)), nil
 }
 
-// gainCounts is the counts for feedback.BucketGain, without the rows that are under way: it is not
-// known yet where these go.
+// gainCounts returns the counts for feedback.BucketGain. It leaves out the rows under way, of
+// which it is not known yet whether they are evicted.
 func (m *Pass) gainCounts(groups uint64) feedback.GainCounts {
 	c := &m.counts
 	c.mu.Lock()
@@ -39,5 +39,5 @@ func (m *Pass) gainCounts(groups uint64) feedback.GainCounts {
 }
 
 // EvictedRows hands over the rows that were retained (Config.RetainBytes), once, when Finish has
-// returned: they are the caller's to close. nil: there are none.
+// returned. The caller closes them. nil: there are none.
 func (m *Pass) EvictedRows() *evict.Rows { return m.evicted.Rows() }

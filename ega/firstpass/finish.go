@@ -13,9 +13,10 @@ import (
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and,
 // if the device had no room for all, until all rows are on the host. The result is the groups on
-// the device, divided by the top bits of their hash into 2^bits partitions, which are the caller's
-// to close; or nil, if there are no lists: all rows were given to Write, or are in EvictedRows. Its
-// error is the first that stopped the pass; then what was written is not all.
+// the device, divided by the top bits of their hash into 2^bits partitions; the caller closes
+// them. It is nil if rows or groups were evicted: then all of them were given to Write, or are in
+// EvictedRows. With lists it is never nil. The error is the first one that stopped the pass; in
+// that case Write has not been given all rows.
 func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 	if bits > groups.MostBits {
 		return nil, fmt.Errorf("first pass: 2^%d partitions, more than 2^%d", bits, groups.MostBits)
@@ -40,7 +41,7 @@ func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 	return g, nil
 }
 
-// end is what remains when the lanes have ended.
+// end does what remains when the lanes have ended.
 func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
 	evicted, err := m.evicted.EndLanes()
 	if err != nil {
@@ -53,8 +54,8 @@ func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
 	return g, err
 }
 
-// collect leaves the groups in the table, if no rows were evicted and there is room to read them;
-// else they are evicted.
+// collect leaves the groups in the table if no rows were evicted and there is room to read them.
+// Otherwise it evicts them.
 func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (*groups.Groups, error) {
 	g, err := m.locate(t, stream, bits)
 	if err != nil {

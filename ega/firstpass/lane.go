@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// tile is a job of the pipeline: rows of a slot. (Those that kernels make are a madeTile's.)
+// tile is a job of the pipeline whose rows are those of a slot. A job whose rows kernels make is a
+// madeTile.
 type tile struct {
 	pass     *Pass
 	rows     uint64
@@ -19,10 +20,10 @@ type tile struct {
 	epoch    int  // of the table that they were added to
 }
 
-// Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were
-// counted, why rows could not be made, how many rows and groups blocks have sent to the table, if
-// they combined the tile's rows first, whether the rows are not to be combined (listTile), and how
-// many rows were made, if they may be fewer than were submitted.
+// These are the words of a stage's facts, in this order: the rows of the rest; their status; the
+// groups of the table, if they were counted; why rows could not be made; how many rows and groups
+// blocks have sent to the table, if they combined the tile's rows first; whether the rows must not
+// be combined (listTile); and how many rows were made, if they may be fewer than were submitted.
 const (
 	tileRest = iota
 	tileStatus
@@ -43,8 +44,8 @@ func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
 	}
 }
 
-// Launch combines the tile into the table, and leaves the rest in the stage; or appends it to
-// chains.
+// Launch combines the tile into the table and leaves the rest in the stage. Or it appends the
+// whole tile to chains.
 func (t *tile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)
@@ -69,7 +70,7 @@ func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In)
 }
 
-// Deliver has nothing to take.
+// Deliver does nothing: a tile has no output.
 func (t *tile) Deliver([]byte) error { return nil }
 
 // lane is a lane of a Pass.
@@ -82,7 +83,7 @@ type lane struct {
 	bypass  int         // tiles that are appended without a look at the table
 }
 
-// enter makes the lane one of a thread.
+// enter gives the lane to a thread.
 func (l *lane) enter(m *Pass, number int, t *cuda.Thread) {
 	if l.thread == t {
 		return
@@ -98,9 +99,9 @@ func (l *lane) straight(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	return l.evicted.Append(stream, rows, n)
 }
 
-// keep stores the rest of a tile, the rows in from that found no slot: in the table after it has
-// grown, or in chains. Rows that find no slot in the larger table either are written to to, which
-// has as much room as from; for the next attempt the two change places.
+// keep stores the rest of a tile, the rows in `from` that found no slot: in the table after it has
+// grown, or in chains. Rows that find no slot in the larger table either are written to `to`,
+// which has as much room as `from`. The two change places for the next attempt.
 func (l *lane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda.Span) error {
 	epoch := t.epoch
 	for facts[tileRest] > 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// ErrListsFull is that there is no room for the values of a job.
+// ErrListsFull says that there is no room for the values of a job.
 var ErrListsFull = errors.New("no room for more values of lists")
 
-// StopFull is why a job of a pass with lists is declined whose rows are of more groups than there
-// is room for: what no Maker says.
+// StopFull is the reason for which a pass with lists declines a job whose rows have more groups
+// than there is room for. No Maker gives this reason.
 const StopFull = ^uint64(0)
 
-// listTile is a madeTile of a pass with lists. Rows that have no slot do not go to chains, where
-// nobody would note their values: the whole job is declined (LIST-WHOLE).
+// listTile is a madeTile of a pass with lists. If a row finds no slot, the whole job is declined
+// (LIST-WHOLE): rows in chains would lose their values.
 type listTile struct {
 	madeTile
 }
@@ -39,7 +39,7 @@ func (t *listTile) Launch(s *streams.Stage) error {
 	return t.combine(s, rows)
 }
 
-// combine queues all but the making.
+// combine queues everything but the making of the rows.
 func (t *listTile) combine(s *streams.Stage, rows cuda.Span) (err error) {
 	if t.epoch, err = t.pass.table.list(s, rows, t.rows, &t.pass.lists); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (t *listTile) combine(s *streams.Stage, rows cuda.Span) (err error) {
 	return t.pass.table.count(s.Stream, fact(s, tileGroups))
 }
 
-// list queues that rows are combined and their values noted, if each finds a slot. It returns the
-// epoch of the table.
+// list queues the combination of rows and the noting of their values, both only if each row finds
+// a slot. It returns the epoch of the table.
 func (p *table) list(s *streams.Stage, rows cuda.Span, n uint64, lists *lists) (int, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -66,7 +66,7 @@ func (p *table) list(s *streams.Stage, rows cuda.Span, n uint64, lists *lists) (
 	)
 }
 
-// Output has the job done again with a larger table while rows find no slot.
+// Output repeats the job with a larger table as long as rows find no slot.
 func (t *listTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	l := &t.pass.lanes[s.Lane]
 	t.pass.table.observe(t.rows, facts)

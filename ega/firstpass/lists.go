@@ -18,11 +18,11 @@ func listedBytes(l *ega.Layout, lists int) cuda.Size {
 	return cuda.Size(lists) * (recordBytes(l) + 8)
 }
 
-// recordBytes is hash, key and value.
+// recordBytes is the size of a record: hash, key and value.
 func recordBytes(l *ega.Layout) cuda.Size { return cuda.Size(8 * (l.Stride() - len(l.Ops) + 1)) }
 
-// lists is the lists of a Pass (ega_lists.cuh). While jobs come, each takes memory for records of
-// all its rows; at the end the values are put in the order of their groups (LIST-WHOLE, LIST-ROOM).
+// lists holds the lists of a Pass (ega_lists.cuh). Each job takes memory for records of all its
+// rows. At the end the values are put in the order of their groups (LIST-WHOLE, LIST-ROOM).
 type lists struct {
 	lists   []list
 	kernels *kernels.EgaLists
@@ -77,15 +77,15 @@ func (p *lists) admit(rows uint64) bool {
 	return false
 }
 
-// release gives it back.
+// release gives the room of that many rows back.
 func (p *lists) release(rows uint64) { p.taken.Add(-rows) }
 
-// claim queues that each of n rows has a slot of its group.
+// claim queues a kernel that finds or makes a slot for the group of each of n rows.
 func (p *lists) claim(s *cuda.Stream, table kernels.EgaTable, rows cuda.Span, n uint64, c kernels.EgaClaim) error {
 	return p.kernels.Claim(s, kernels.ListsRows(n), p.view, rows.Ptr, n, table, c)
 }
 
-// note queues that the values of n rows are noted, unless hold says not to.
+// note queues a kernel that notes the values of n rows, unless the word `hold` is set.
 func (p *lists) note(s *cuda.Stream, rows cuda.Span, n uint64, hold cuda.Span) error {
 	var errs []error
 	for i := range p.lists {
@@ -94,11 +94,11 @@ func (p *lists) note(s *cuda.Stream, rows cuda.Span, n uint64, hold cuda.Span) e
 	return errors.Join(errs...)
 }
 
-// errListed is that values were lost on the device.
+// errListed says that values were lost on the device.
 var errListed = errors.New("not all values of lists have come to their groups")
 
-// place gives the values of each group their places, when nothing comes any more. The records are
-// gone then.
+// place puts the values of each group in their places, when no more jobs come. It frees the
+// records.
 func (p *lists) place(t *cuda.Thread, s *cuda.Stream, table *ega.Table) (v groups.Values, err error) {
 	p.memory.Thread, v.Memory.Thread = t, t
 	defer func() {

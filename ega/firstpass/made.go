@@ -7,19 +7,20 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Maker makes rows on the device of what a slot holds, which is no rows: pages of a file, say. Its
-// methods are called by the lane that takes the job, and of several jobs by several lanes at once.
+// Maker makes rows on the device from other data in a slot, such as pages of a file. The lane that
+// takes the job calls its methods; for several jobs several lanes do so at once.
 type Maker interface {
-	// Make queues kernels on the stream that make the job's rows of in. It must not wait for them.
-	// work is WorkBytes to work in; what is there and in out.Rows before is undefined.
+	// Make queues kernels on the stream that make the job's rows from in. It must not wait for
+	// them. work is scratch memory of WorkBytes. The previous contents of work and out.Rows are
+	// undefined.
 	Make(s *cuda.Stream, in, work cuda.Span, out Made) error
 
 	// Filters reports whether there may be fewer rows than were submitted: out.Made tells how many.
 	Filters() bool
 
-	// Settled is told once what became of a job, of stop 0: so many rows were taken, or the reason
-	// why it was declined. It must not wait. Of jobs that were not settled when the pass stopped
-	// nobody is told (Pass.Stopped).
+	// Settled is called once for each job. If stop is 0, that many rows were taken; otherwise stop
+	// is the reason why the job was declined. It must not wait. It is not called for jobs that
+	// were under way when the pass stopped (Pass.Stopped).
 	Settled(stop uint64, rows int)
 }
 
@@ -27,11 +28,11 @@ type Maker interface {
 type Made struct {
 	Rows cuda.Span // room for as many as were submitted
 	Made cuda.Span // a word of 64 bits, 0 before: how many there are, if the Maker filters
-	// a word of 64 bits, 0 before: a reason why the job is declined, and none of its rows is taken
+	// a word of 64 bits, 0 before: set to a reason, it declines the job, and no row is taken
 	Stop cuda.Span
 }
 
-// MadeConfig is what jobs of SubmitMade need of each stage.
+// MadeConfig says what jobs of SubmitMade need of each stage.
 type MadeConfig struct {
 	Rows      int // the most that a job makes; 0: there are no such jobs
 	WorkBytes int // for a Maker's kernels to work in
@@ -41,9 +42,9 @@ type MadeConfig struct {
 // which an append may ask for one per 32 rows.
 const MaxMadeRows = 1 << 24
 
-// SubmitMade hands in the first bytes of a slot, of which kernels are to make so many rows. It does
-// not wait. An error is that it is more than there is room for, or no rows, or ErrListsFull; the
-// slot is still the caller's then, and by is told nothing.
+// SubmitMade hands in the first bytes of a slot, from which kernels make that many rows. It does
+// not wait. It fails if there are no rows or more than there is room for, or with ErrListsFull. In
+// that case the slot still belongs to the caller, and no method of `by` is called.
 func (m *Pass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error {
 	if size < 0 || size > m.plan.slot {
 		return fmt.Errorf("first pass: %d bytes in a slot of %d", size, m.plan.slot)
@@ -63,8 +64,8 @@ func (m *Pass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error {
 	return nil
 }
 
-// Stopped is closed when the pass stops before its end: what was submitted may not be settled any
-// more. Slot and Finish say why.
+// Stopped is closed when the pass stops before its end. Jobs that were submitted may never be
+// settled then. Slot and Finish return the reason.
 func (m *Pass) Stopped() <-chan struct{} { return m.pipeline.Stopped() }
 
 // madeTile is a job of the pipeline whose rows kernels make. The stage's scratch memory is
@@ -75,8 +76,9 @@ type madeTile struct {
 	stop uint64 // why no row was taken; 0: all were
 }
 
-// Launch makes the rows and combines them into the table, if they can be made. Whether rows that go
-// to chains could be the host has to know first: Output appends them.
+// Launch makes the rows and combines them into the table, if they can be made. Rows that go
+// straight to chains are appended by Output, because the host must first know whether they could
+// be made.
 func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)
@@ -96,8 +98,8 @@ func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	return t.pass.table.count(s.Stream, fact(s, tileGroups))
 }
 
-// make has the rows made. If they may be fewer than were submitted it waits until it is known how
-// many they are, or why there are none: all that comes later is launched for so many.
+// make has the rows made. If there may be fewer than were submitted, it waits until their number
+// is known, or why there are none: later kernels are launched for that number.
 func (t *madeTile) make(s *streams.Stage, rows, work cuda.Span) error {
 	out := Made{Rows: rows, Made: fact(s, tileMade), Stop: fact(s, tileStop)}
 	if err := t.by.Make(s.Stream, s.In, work, out); err != nil {

@@ -58,7 +58,7 @@ func Start(ctx context.Context, c *cuda.Context, cfg Config) (*Pass, error) {
 	return m, nil
 }
 
-// open makes what Start returns; Close undoes it wherever it stopped.
+// open makes all that a Pass needs. After an error, Close undoes what was made.
 func (m *Pass) open() error {
 	t, err := m.context.Lock()
 	if err != nil {
@@ -81,8 +81,8 @@ func (m *Pass) open() error {
 	return err
 }
 
-// Slot waits for a slot: pinned memory, of which as many rows as fit are the caller's to write. Its
-// error is streams.ErrStopped, with the cause. The end of ctx, too, stops the pass.
+// Slot waits for a slot: pinned memory to which the caller may write as many rows as fit. Its
+// error is streams.ErrStopped, with the cause. The end of ctx stops the pass too.
 func (m *Pass) Slot(ctx context.Context) (*streams.Slot, error) {
 	release := context.AfterFunc(ctx, func() { m.cancel(context.Cause(ctx)) })
 	defer release()
@@ -90,8 +90,8 @@ func (m *Pass) Slot(ctx context.Context) (*streams.Slot, error) {
 }
 
 // Submit hands in the first rows of a slot, each with the states of any number of input rows. It
-// does not wait. An error is that they are too many; the slot is still the caller's then. That the
-// pass has stopped Slot and Finish tell.
+// does not wait. It fails if there are too many rows; the slot still belongs to the caller then.
+// Slot and Finish report that the pass has stopped.
 func (m *Pass) Submit(s *streams.Slot, rows int) error {
 	if rows < 0 || rows > m.plan.rows {
 		return fmt.Errorf("first pass: %d rows in a slot for %d", rows, m.plan.rows)

@@ -6,10 +6,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// SubmitPinned hands in whole rows that lie in pinned memory, at most as many as a slot has room
-// for. They must stay as they are until Finish has returned, or Close. It waits while many such
-// inputs are under way. An error is that they are too many or no whole rows, or streams.ErrStopped,
-// with the cause.
+// SubmitPinned hands in whole rows in pinned memory, at most as many as a slot has room for. They
+// must not change until Finish or Close has returned. It waits while many such inputs are under
+// way. It fails if there are too many rows or a part of one, or with streams.ErrStopped and the
+// cause.
 func (m *Pass) SubmitPinned(input cuda.PinnedSpan) error {
 	row := m.plan.layout.RowBytes()
 	rows := input.Size() / row

@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// plan is who gets how much of the device memory of a Pass.
+// plan divides the device memory of a Pass.
 type plan struct {
 	layout *ega.Layout
 	lanes  int
@@ -20,7 +20,7 @@ type plan struct {
 
 	device, stages cuda.Size // all of it; what all stages have
 	mostSlots      uint32    // that the table may have
-	// it has room for all groups that there can be, or rows without a slot are declined
+	// the table has room for all possible groups, or jobs with rows without a slot are declined
 	whole  bool
 	lists  bool   // there are lists
 	listed uint64 // rows that may have values in them
@@ -62,8 +62,8 @@ func makePlan(c *Config) (plan, error) {
 	return p, nil
 }
 
-// planLists sets memory aside for lists: for as many rows as there will be, or as a part of what
-// there is to spare has room for.
+// planLists sets memory aside for lists: for all rows that there can be, or for as many as fit
+// into a part of the spare memory.
 func (p *plan) planLists(c *Config, spare cuda.Size) {
 	if p.lists = len(c.Lists) > 0; !p.lists {
 		return
@@ -91,8 +91,9 @@ func (p *plan) madeBytes() cuda.Size {
 	return cuda.Allocated(cuda.Size(p.made.Rows) * p.layout.RowBytes())
 }
 
-// next is how many slots a table of so many, with so many groups, may grow to; 0: it may not. The
-// groups made dense are beside the old table, and then beside the new one, but never both (BUDGET).
+// next is the number of slots to which a table with that many slots and groups may grow; 0: it may
+// not. While it grows, the dense groups lie beside the old table and then beside the new one; the
+// two tables never exist at once (BUDGET).
 func (p *plan) next(slots uint32, groups uint64) uint32 {
 	dense := cuda.Allocated(cuda.Size(groups) * p.layout.RowBytes())
 	if dense > p.beside(slots) {
@@ -105,7 +106,7 @@ func (p *plan) next(slots uint32, groups uint64) uint32 {
 	return next
 }
 
-// probes is how many slots a row looks at in a table of so many that is not frozen.
+// probes is how many slots a row looks at in a table with that many slots that is not frozen.
 func (p *plan) probes(slots uint32) uint32 {
 	if p.whole && p.next(slots, 0) == 0 {
 		return wholeProbes
@@ -113,8 +114,8 @@ func (p *plan) probes(slots uint32) uint32 {
 	return growingProbes
 }
 
-// beside is the memory beside the stages and a table of so many slots: for chains, or for those who
-// read the groups.
+// beside is the memory that the stages and a table with that many slots leave, for chains or for
+// the readers of the groups.
 func (p *plan) beside(slots uint32) cuda.Size {
 	return p.device - p.stages - ega.TableBytes(p.layout, slots)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Sources is the kernels that a Pass of a layout needs while all groups are on the device, in the
-// order in which it does: they may be loaded (cuda.Context.Load) before it is made.
+// Sources lists the kernels that a Pass of a layout needs while all groups are on the device, in
+// the order of their first use. They may be loaded (cuda.Context.Load) before the Pass is made.
 func Sources(c *cuda.Context, l *ega.Layout, lists bool) []*cuda.Source {
 	all := slices.Concat(
 		kernels.NewFacts(c).Parts(), // of its pipeline

@@ -18,11 +18,11 @@ type Stats struct {
 	Slots   uint32 // of the table
 	Growths int    // how often it grew
 	Groups  uint64 // in it at the end
-	// tiles whose rows went to it one by one, as blocks would have combined hardly any
+	// tiles whose rows went to the table one by one, as blocks would have combined hardly any
 	Direct uint64
 	InCore bool // they are in Groups
 
-	// that went to chains: the table had no slot and could not grow, or was not asked
+	// rows that went to chains: the table had no slot and could not grow, or was bypassed
 	RestRows uint64
 	Bypassed int // tiles that went to chains without a look at the table
 	evict.Stats
@@ -43,7 +43,7 @@ func (c *counts) add(what func()) {
 
 func (c *counts) bypassed() { c.add(func() { c.Bypassed++ }) }
 
-// settle counts rows of which so many are of the rest.
+// settle counts rows that are done, and those of them that are in the rest.
 func (c *counts) settle(rows, rest uint64) {
 	c.add(func() {
 		c.settled += rows
@@ -51,14 +51,14 @@ func (c *counts) settle(rows, rest uint64) {
 	})
 }
 
-// end tells what was found at the end.
+// end notes the counts at the end of the pass.
 func (c *counts) end(groups uint64, inCore bool) {
 	c.add(func() { c.Groups, c.InCore = groups, inCore })
 }
 
-// TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are
-// not done it counts some or none; rows that went to chains (Stats().RestRows) may be of any number
-// of groups more.
+// TableGroups counts the groups in the table, before Finish, and waits for the count. It may miss
+// groups of jobs under way. Rows that went to chains (Stats().RestRows) may have any number of
+// further groups.
 func (m *Pass) TableGroups() (groups uint64, err error) {
 	err = m.context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
 		groups, err = m.table.exact(m.kernels.On(t), s)
@@ -70,8 +70,8 @@ func (m *Pass) TableGroups() (groups uint64, err error) {
 	return groups, nil
 }
 
-// HasRoom reports whether the table may be expected to have room for so many more groups, before
-// Finish. It waits as TableGroups does.
+// HasRoom reports, before Finish, whether the table probably has room for that many more groups.
+// It waits as TableGroups does.
 func (m *Pass) HasRoom(groups uint64) (bool, error) {
 	has, err := m.TableGroups()
 	if err != nil {

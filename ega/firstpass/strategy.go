@@ -8,8 +8,8 @@ import (
 )
 
 // strategy decides for all lanes of a Pass how tiles go to its table: through tables in shared
-// memory (Table.AddShared), or row by row (Table.Add), where those keep hardly any row off the
-// table.
+// memory (Table.AddShared), or row by row (Table.Add) if shared memory would keep hardly any row
+// off the table.
 //
 //	few groups    all rows meet in shared memory: no question
 //	shared        at first. The kernel counts what blocks send on (EgaRest.sent), which its lane
@@ -17,8 +17,8 @@ import (
 //	apart         while that is nearly all rows (feedback.ShareConfig). Some tiles are samples,
 //	              which are counted and may end it
 //
-// Tiles of other lanes that are under way meanwhile have been decided upon before: what is late
-// costs time, nothing else.
+// A decision does not apply to tiles of other lanes that are under way. That costs time, nothing
+// else.
 type strategy struct {
 	crowded atomic.Uint64 // tiles with more groups than a block's table is good for
 	apart   atomic.Bool
@@ -37,8 +37,8 @@ func (r *strategy) shares(p ega.SharedPlan) bool {
 	return false
 }
 
-// shared notes that blocks have sent on so many of a tile's rows, or groups of them. 0: none has
-// counted.
+// shared notes how many of a tile's rows, or of their groups, blocks have sent on to the table. 0:
+// nothing was counted.
 func (r *strategy) shared(rows, sent uint64) {
 	if sent > 0 {
 		r.apart.Store(feedback.DefaultShareConfig.DecideShare(rows, sent) == feedback.SendRows)

@@ -30,7 +30,7 @@ type table struct {
 	frozen bool
 }
 
-// errNoTable is what the other lanes see when growing failed in one.
+// errNoTable is the error of the other lanes when one lane could not grow the table.
 var errNoTable = errors.New("the table is gone")
 
 func (p *table) open(k *ega.Kernels, plan *plan, groups uint64) error {
@@ -43,7 +43,7 @@ func (p *table) open(k *ega.Kernels, plan *plan, groups uint64) error {
 	return errors.Join(err, s.Close())
 }
 
-// make replaces the table, which is closed, by an empty one.
+// make makes an empty table in place of the last one, which was closed.
 func (p *table) make(k *ega.Kernels, s *cuda.Stream, slots uint32) (err error) {
 	if p.table, err = ega.NewTable(k, ega.TableConfig{Slots: slots, Probes: p.plan.probes(slots)}); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (p *table) make(k *ega.Kernels, s *cuda.Stream, slots uint32) (err error) {
 	return nil
 }
 
-// add queues that rows are combined. It returns the epoch of the table.
+// add queues the combination of rows. It returns the epoch of the table.
 func (p *table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) (int, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -65,7 +65,7 @@ func (p *table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRe
 	return p.epoch, p.combine(s, rows, n, rest)
 }
 
-// combine is add by the strategy that is best now. The table's mutex is held.
+// combine is add by the current strategy. The caller holds the table's mutex.
 func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	plan := p.kernels.PlanShared(p.estimate())
 	if !p.strategy.shares(plan) {
@@ -77,8 +77,8 @@ func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 	return p.table.AddPlanned(s, rows, n, plan, rest)
 }
 
-// estimate is how many groups blocks have to expect: those that were seen, and as many more. The
-// table's mutex is held.
+// estimate is how many groups blocks should expect: twice the last count or, before the first
+// count, what the caller expects or the table has room for. The caller holds the table's mutex.
 func (p *table) estimate() uint64 {
 	if seen := p.seen.Load(); seen > 0 {
 		return 2 * seen
@@ -90,8 +90,8 @@ func (p *table) estimate() uint64 {
 }
 
 // count queues a count of the groups behind every tile whose number is a power of two: reading all
-// slots is dear where they are many, and an estimate half as large does no harm. What it leaves is
-// for observe.
+// slots takes long where there are many, and an estimate half as large does no harm. observe reads
+// the count.
 func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	if n := p.tiles.Add(1); n&(n-1) != 0 {
 		return nil
@@ -104,7 +104,7 @@ func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	return p.table.CountGroups(s, to)
 }
 
-// observe notes what the facts of a tile of so many rows say: how many groups there are, if they
+// observe reads the facts of a tile with that many rows: how many groups the table has, if they
 // were counted, and how many rows or groups blocks have sent on. Other lanes may add meanwhile.
 func (p *table) observe(rows uint64, facts []uint64) {
 	if groups := facts[tileGroups]; groups > 0 {
@@ -123,9 +123,9 @@ func (p *table) exact(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
 	return p.read(k, s)
 }
 
-// grow makes the table larger because rows that were added in an epoch found no slot. True: they
-// are to be added again, and it may be that another lane has done it. False: the table stays as it
-// is for good.
+// grow makes the table larger because rows that were added in an epoch found no slot. It returns
+// true if the rows should be added again; another lane may have grown the table meanwhile. It
+// returns false if the table never grows again.
 func (p *table) grow(k *ega.Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,18 +153,18 @@ func (p *table) grow(k *ega.Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	return true, nil
 }
 
-// crowded reports whether rows that found no slot in a table of so many groups and slots do not
-// show that it is full: their hashes begin alike, as those of keys may that were made for it (F10),
-// and would in a larger table, too.
+// crowded reports whether rows found no slot although the table is far from full. Then their
+// hashes begin with the same bits, as those of hostile keys may (F10), and a larger table would
+// not help.
 func crowded(groups uint64, slots uint32) bool { return groups < uint64(slots)/crowdedPart }
 
-// read reads the number of groups; the mutex is held.
+// read reads the number of groups. The caller holds the mutex.
 func (p *table) read(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
 	p.table.Move(k.Thread)
 	return p.table.Groups(s)
 }
 
-// settled is how many groups there are once all work of the context has ended.
+// settled counts the groups when all work of the context has ended.
 func (p *table) settled(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
 	if err := k.Thread.Synchronize(); err != nil {
 		return 0, err
@@ -172,9 +172,9 @@ func (p *table) settled(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
 	return p.read(k, s)
 }
 
-// freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies
-// farther goes to the rest although it is in the table, which is allowed (ONE-PLACE). Where there
-// are lists it would keep a whole job out.
+// freeze keeps the table as it is for good. Rows look at fewer slots from now on, except where
+// there are lists. A row whose group lies farther away goes to the rest, which is allowed
+// (ONE-PLACE). With lists it would decline a whole job.
 func (p *table) freeze() {
 	p.frozen = true
 	if p.plan.lists {
@@ -183,7 +183,7 @@ func (p *table) freeze() {
 	p.table.SetProbes(min(p.table.View().Probes, frozenProbes))
 }
 
-// move moves the groups, of which there are so many, to a table of so many slots.
+// move moves all groups to a table with that many slots.
 func (p *table) move(k *ega.Kernels, s *cuda.Stream, groups uint64, slots uint32) (err error) {
 	dense, err := p.dense(k, s, groups)
 	if err != nil {
@@ -220,7 +220,7 @@ func (p *table) dense(k *ega.Kernels, s *cuda.Stream, groups uint64) (*cuda.Memo
 	return dense, nil
 }
 
-// detach returns the table with its groups. The pass has none any more.
+// detach returns the table with its groups, which the pass no longer owns.
 func (p *table) detach() (*ega.Table, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

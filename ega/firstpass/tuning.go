@@ -8,16 +8,16 @@ import "math"
 // How the device's memory is divided.
 const (
 	// TableShare is the share that the table may have of the memory beside the stages. The chains
-	// have the rest once rows find no slot: the more of it, the better rows leave the device while
-	// others come. With 0.25 a pass whose groups nearly fit took 27 % longer, with 0.65 one whose
-	// rows are all of different groups 14 % (0014).
+	// have the rest once rows find no slot: the more memory they have, the better evicted rows
+	// leave the device while others come. With 0.25 a pass whose groups nearly fit took 27 %
+	// longer, with 0.65 one whose rows are all of different groups 14 % (0014).
 	TableShare = 0.45
 
-	// wholeTableShare is the same where all groups that there can be fit such a table up to
-	// wholeLoad: no chains are to be expected then, and what is left is for those who read the
-	// groups. These want two pieces of 4 MiB for each reader: 8 readers have them from 430 MiB on,
-	// and smaller pieces with less memory. At a load of 0.9 the longest distance of a row would be
-	// more than twice that at wholeLoad (see wholeProbes).
+	// wholeTableShare is the same share if all possible groups fit such a table up to wholeLoad.
+	// No chains are expected then, and the rest of the memory is for reading the groups. Each
+	// reader wants two pieces of 4 MiB: 8 readers have them from 430 MiB on, and smaller pieces
+	// with less memory. At a load of 0.9 the longest distance of a row would be more than twice
+	// that at wholeLoad (see wholeProbes).
 	wholeTableShare = 0.85
 	wholeLoad       = 0.85
 
@@ -31,10 +31,10 @@ const (
 	// long.
 	stageLeast = 64 << 10
 
-	// listsShare: records and values of lists have up to one of so many parts of the memory beside
-	// the stages. With one key word a value takes 32 bytes and a group, in a table half full, 80:
-	// with a half each both end at 2.5 values a group. With more values a group the lists end
-	// first, with fewer the table.
+	// listsShare: records and values of lists have at most one of this many parts of the memory
+	// beside the stages. With one key word a value takes 32 bytes and a group, in a table half
+	// full, 80: with a half each both end at 2.5 values a group. With more values a group the
+	// lists end first, with fewer the table.
 	listsShare = 2
 
 	// mostListed is the most values of a list, of which kernels add up as many in 32 bits.
@@ -43,19 +43,19 @@ const (
 
 // How many slots the table has.
 const (
-	// firstSlots is how many it has at least at first if nobody knows how many groups there are: so
-	// few that clearing and leaving it cost nothing. With 2^16 5000 groups took 1 % longer, with
-	// 2^22 6 % (0014).
+	// firstSlots is the least number of slots at first if the number of groups is not known: so
+	// few that clearing and replacing the table cost nothing. With 2^16 5000 groups took 1 %
+	// longer, with 2^22 6 % (0014).
 	firstSlots = 1 << 20
 
-	// slotsMore is the same where that is no more than one of so many parts (slotsPart) of what it
-	// may have: 1e6 groups have room, for whom the first move cost 6 ms of 70, and 27 where two
-	// devices moved at the same time.
+	// slotsMore replaces firstSlots if it is at most one of slotsPart parts of the slots that the
+	// table may have. 1e6 groups have room then. For these the first move cost 6 ms of 70, and 27
+	// ms where two devices moved at the same time.
 	slotsMore = 1 << 22
 	slotsPart = 64
 
-	// leastSlots is the least that a pass begins with: two for each lane of a warp. One warp clears
-	// them; fewer would save nothing.
+	// leastSlots is the least number of slots that a pass begins with: two for each lane of a
+	// warp. One warp clears them; fewer would save nothing.
 	leastSlots = 64
 
 	// mostFirstSlots is the most that it has at first whatever the estimate, which is often a
@@ -63,9 +63,9 @@ const (
 	// slots of 64 bytes takes 0.4 ms at 2.5 TB/s.
 	mostFirstSlots = 1 << 24
 
-	// growth is how many times larger the table gets. All lanes wait while it moves, 19 ms for the
-	// second of two moves to 1e8 groups; one far too large costs the clearing of it. With 2 and
-	// with 32 2e7 groups took 2 and 7 % less (0014).
+	// growth is how many times larger the table gets. All lanes wait while the groups move: 19 ms
+	// for the second of two moves to 1e8 groups. A table that is far too large costs only the
+	// clearing of its slots. With 2 and with 32 2e7 groups took 2 and 7 % less (0014).
 	growth = 8
 )
 
@@ -80,35 +80,35 @@ const (
 	// ln(groups)/(load-1-ln(load)) slots).
 	wholeProbes = 4096
 
-	// frozenProbes is for a table that is full and stays, where a row without a slot reads them
-	// all. Few groups lie farther, mostly late and so rare ones. With 2 a pass took 7 to 9 %
-	// longer, with 32 as long (0014).
+	// frozenProbes is for a table that is full and stays. A row without a slot looks at all of
+	// these slots. Few groups lie farther away, mostly rare ones that came late. With 2 a pass
+	// took 7 to 9 % longer, with 32 as long (0014).
 	frozenProbes = 8
 
-	// crowdedPart is what part of its slots a table has groups for at least, to be made larger:
-	// where rows find none in growingProbes slots it is half full or fuller, unless it is small or
-	// hashes begin alike.
+	// crowdedPart: a table is made larger only if one of this many parts of its slots is taken.
+	// When rows find no slot among growingProbes slots, it is half full or fuller, unless it is
+	// small or hashes begin alike.
 	crowdedPart = 8
 
 	// tryRows is how many rows of the first tile are combined before the others, to see whether
-	// hashes crowd. Their kernel is waited for once a pass, some tens of microseconds: fewer rows
+	// hashes crowd. The pass waits for their kernel once, some tens of microseconds: fewer rows
 	// would save nothing of that. If they crowd they look at growingProbes slots each in vain: 12
 	// MB of slots of 24 bytes, some 5 µs.
 	tryRows = 4 << 10
 
-	// tryMissed: where one of so many of these, or more, finds no slot, hashes crowd.
+	// tryMissed: hashes crowd if one in this many of these rows, or more, finds no slot.
 	tryMissed = 8
 )
 
-// When tiles go past a table that is full.
+// When tiles bypass a table that is full.
 const (
-	// bypassShare is the share of a tile's rows that found no slot in a frozen table from which on
-	// tiles go to the chains without a look at it: that look costs the kernels most of their time
-	// and keeps little off the link. With 0.5 a pass of groups that meet again took 45 % longer,
+	// bypassShare: if this share of a tile's rows, or more, finds no slot in a frozen table, the
+	// next tiles go to the chains without a look at it. That look takes most of the kernels' time
+	// and keeps few rows off the link. With 0.5 a pass of groups that meet again took 45 % longer,
 	// with 0.97 7 % (0014).
 	bypassShare = 0.875
 
-	// bypassTiles is how many tiles of the lane do so before some try the table again. With 7 a
-	// pass took up to 8 % longer, with 120 3 % (0014).
+	// bypassTiles is how many tiles of the lane bypass the table before some try it again. With 7
+	// a pass took up to 8 % longer, with 120 3 % (0014).
 	bypassTiles = 29
 )

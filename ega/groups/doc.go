@@ -21,12 +21,12 @@
 //  1. [Locate] counts the groups of each bucket.
 //  2. [Groups.Open] makes the buffers of readers, if there is room ([Groups.Readable]). Each
 //     [Reader] copies partitions to the host; while one piece is read, the next one crosses.
-//  3. Or, before, [Groups.Select] hands out those that are wanted, in any order: the others stay.
-//  4. Or a [Walk] copies the groups to other memory on the device, from which they leave it.
+//  3. Or, before any reader, [Groups.Select] hands out only the groups wanted, in any order.
+//  4. Or a [Walk] copies the groups to other memory of the device, from which they go to the host.
 //
 // # Invariants
 //
-// Each group is in one row: whoever combined rows in the table has ended, and no row of these
-// groups is elsewhere on the device. The bytes of Config.Room and what Config.Host grants are not
-// exceeded.
+// Each group is in one row: all combining in the table has ended, and no row of these groups is
+// elsewhere on the device. Groups and readers never take more than Config.Room and what
+// Config.Host grants.
 package groups

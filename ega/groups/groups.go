@@ -12,7 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Config says what Groups are made of, and what they may take.
+// Config says of what Groups are made, and how much memory they may take.
 type Config struct {
 	Context *cuda.Context
 	Layout  *ega.Layout
@@ -26,14 +26,14 @@ type Config struct {
 	ReadBytes cuda.Size // what each of the two pinned buffers of a reader may take
 }
 
-// Values is the values of all lists on the device, in the order of their groups.
+// Values holds the values of all lists on the device, in the order of their groups.
 type Values struct {
 	Memory cuda.Pieces
 	Lists  []cuda.Span
 }
 
-// Groups is groups on the device, each in one row. Reader and Partition are called from any
-// goroutine. Close comes after the readers'.
+// Groups holds groups on the device, each in one row. Reader and Partition may be called from any
+// goroutine. The readers are closed before Groups.
 type Groups struct {
 	config Config
 	room   cuda.Size // of config.Room, what is left for those who read
@@ -53,8 +53,8 @@ type Groups struct {
 	buffers chan cuda.Span // for two pieces each: of the readers that there are not
 }
 
-// Locate finds where in the table the groups of each partition are. Nothing is under way there. On
-// an error the table and the values are closed.
+// Locate finds where in the table the groups of each partition are. No work on the table may be
+// under way. After an error the table and the values are closed.
 func Locate(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
 	g := &Groups{config: c, room: c.Room, row: c.Layout.RowBytes(), view: c.Layout.View(), order: kernels.NewEgaOrder(c.Context)}
 	if err := g.locate(t, s); err != nil {
@@ -63,13 +63,13 @@ func Locate(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
 	return g, nil
 }
 
-// fineBits is how many bits of the hash the slots of a table are divided by, at least as many as
-// the caller wants.
+// fineBits is the number of hash bits by which the slots of a table are divided into buckets, at
+// least `least`.
 func fineBits(slots uint32, least uint) uint {
 	return max(min(uint(bits.Len32(slots/fineSlots|1))-1, MostBits), least, 1)
 }
 
-// placesBytes is the device memory for the numbers of so many buckets, and for making them.
+// placesBytes is the device memory for the positions of 2^fine buckets, and for computing them.
 func placesBytes(fine uint) cuda.Size {
 	return cuda.Allocated(placesSize(fine)) + cuda.Allocated(sumsSize(fine))
 }
@@ -78,8 +78,8 @@ func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
 
 func sumsSize(fine uint) cuda.Size { return 8 * cuda.Size(kernels.OrderFrom(1<<fine).Blocks) }
 
-// locate finds out how many groups each fine bucket has: as many buckets as there is memory for
-// their numbers.
+// locate counts the groups of each fine bucket. There are fewer buckets if memory for their
+// positions is short.
 func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
 	for g.fine = fineBits(g.config.Table.View().Slots, g.config.Bits); g.fine > 1; g.fine-- {
 		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
@@ -107,8 +107,8 @@ func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
 	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
 }
 
-// findReach has kernels look for the rows of a bucket no farther than any lies (WITHIN-REACH). word
-// is memory for the answer.
+// findReach finds the longest distance of a row from its home slot, so that kernels look no
+// farther for the rows of a bucket (WITHIN-REACH). word is memory for the result.
 func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
 	view := g.config.Table.View()
 	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {
@@ -121,7 +121,7 @@ func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
 	return err
 }
 
-// draw takes some of the host's budget, or reports that it is refused.
+// draw draws bytes of the host's budget. It returns false if they are refused.
 func (g *Groups) draw(bytes int64) bool {
 	if budget.Or(g.config.Host).Draw(bytes) != nil {
 		return false
@@ -130,7 +130,7 @@ func (g *Groups) draw(bytes int64) bool {
 	return true
 }
 
-// deviceBuffer is the most device memory for a piece.
+// deviceBuffer is the most device memory that a piece may take.
 func (g *Groups) deviceBuffer() cuda.Size {
 	return g.room / cuda.Size(2*g.config.Readers) / cuda.AllocUnit * cuda.AllocUnit
 }
@@ -148,7 +148,7 @@ func (g *Groups) pieceBytes() cuda.Size {
 // Readable reports whether there is room to read partitions.
 func (g *Groups) Readable() bool { return g.fine >= g.config.Bits && g.deviceBuffer() >= g.row }
 
-// Open makes the buffers of all readers: smaller ones if somebody else has the memory.
+// Open makes the buffers of all readers: smaller ones if others have taken the memory.
 func (g *Groups) Open() error {
 	each := 2 * g.pieceBytes()
 	all, err := g.memory.Alloc(cuda.Size(g.config.Readers) * each)
@@ -175,15 +175,15 @@ func (g *Groups) Partition(p int) uint64 {
 	return uint64(g.from[end] - g.from[first])
 }
 
-// buckets is the fine buckets of a partition, from first to before end.
+// buckets returns the fine buckets of a partition: from first on, before end.
 func (g *Groups) buckets(p int) (first, end int) {
 	return p << (g.fine - g.config.Bits), (p + 1) << (g.fine - g.config.Bits)
 }
 
-// Fine is by how many top bits of their hash groups are told apart.
+// Fine is the number of top hash bits by which groups are divided into fine buckets.
 func (g *Groups) Fine() uint { return g.fine }
 
-// Room is how much device memory there is for those who read.
+// Room is the device memory that is left for reading.
 func (g *Groups) Room() cuda.Size { return g.room }
 
 // Close frees the memory. A second call does nothing.

@@ -37,10 +37,10 @@ func (g *Groups) Reader() (*Reader, error) {
 	return r, nil
 }
 
-// errReaders is that there are as many readers as there may be.
+// errReaders says that there are as many readers as there may be.
 var errReaders = errors.New("all readers are in use")
 
-// open makes what a reader has: smaller buffers than it would like where the host allows no others.
+// open makes the buffers of a reader: smaller ones where the host allows no others.
 func (r *Reader) open() (err error) {
 	select {
 	case r.device = <-r.groups.buffers:
@@ -114,13 +114,13 @@ func (r *Reader) emitPiece(p piece, emit func(rows []uint64) error) error {
 	return nil
 }
 
-// piece is some buckets on their way; no rows: there were none.
+// piece is some buckets under way to the host. It has no rows if there were no more groups.
 type piece struct {
 	rows       []uint64
 	first, end int // the first bucket, and the one behind the last
 }
 
-// fetch queues that as many buckets from first on cross as a buffer has room for, before end.
+// fetch queues the copy of as many buckets from first on, before end, as a buffer has room for.
 func (r *Reader) fetch(first, end, turn int) (piece, error) {
 	some := r.groups.stretch(first, end, r.room)
 	switch {
@@ -133,7 +133,7 @@ func (r *Reader) fetch(first, end, turn int) (piece, error) {
 	return piece{rows, first, some.end}, err
 }
 
-// cross queues the way of groups to the host.
+// cross queues the copy of groups to the host.
 func (r *Reader) cross(some stretch, turn int) ([]uint64, error) {
 	half := r.device.Size / 2
 	at := cuda.Size(turn%len(r.buffers)) * half

@@ -10,14 +10,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// This file has those groups leave the device that are wanted, in place of all: kernels run a
-// program on each (internal/kernels/ega_select.cuh), and find the rank of the last one wanted by
-// counting ranks in ranges, each time in the range that has it. It uses the memory of the readers,
-// so it comes before them.
+// This file copies only the groups that are wanted to the host. Kernels run a program on each
+// group (internal/kernels/ega_select.cuh). They find the rank of the last group that is wanted by
+// counting ranks in ranges, and then in parts of the range that has it. A selection uses the
+// memory of the readers, so it must end before the first reader is made.
 
-// Selection says which groups are wanted: all of them, or those that a program keeps and, if Best
-// is above 0, of these those that are among so many by their ranks. Where groups are alike, unless
-// ByHash parts them, or where the program cannot tell, there are more.
+// Selection says which groups are wanted: all of them, or those that a program keeps. If Best is
+// above 0, only the Best groups among these are wanted, by their ranks. More groups are handed out
+// if ranks are equal and ByHash is not set, or if the program cannot decide.
 type Selection struct {
 	All bool // the other fields but Count do not matter
 
@@ -29,9 +29,9 @@ type Selection struct {
 	Rank       kernels.EgaRankKind
 	Descending bool
 	NullsFirst bool
-	ByHash     bool // groups whose words are equal come in order of their hashes, which rows have
+	ByHash     bool // of groups with equal ranks those with lesser hashes come first
 
-	// Count is where rows have a count that adds up to what groups stand for.
+	// Count is the place of a count in the rows, of which the sum over groups is wanted.
 	Count Count
 }
 
@@ -42,13 +42,14 @@ type Count struct {
 	Mask  uint64
 }
 
-// Selected is what came of a Selection.
+// Selected is the outcome of a Selection.
 type Selected struct {
 	Groups uint64 // that were handed out
 	Left   uint64 // what the others count
 }
 
-// SelectSources is the kernels that Select needs: they may be loaded (cuda.Context.Load) before.
+// SelectSources lists the kernels that Select needs. They may be loaded (cuda.Context.Load)
+// beforehand.
 func SelectSources(c *cuda.Context) []*cuda.Source { return kernels.NewEgaSelect(c).Parts() }
 
 // selecting is a Selection under way.
@@ -66,7 +67,7 @@ type selecting struct {
 	rows   cuda.Span // room for groups
 }
 
-// Words of what kernels add up.
+// These are the words of what kernels add up.
 const (
 	rankedWord = iota // groups that have a rank
 	unsureWord
@@ -78,9 +79,9 @@ const (
 	leftWord = 1 // what the others count
 )
 
-// Select hands out the groups that are wanted, in any order, some at a time; the rows are valid
-// until emit returns. false: they are too many for that, so that all should be read. It is called
-// before the first Reader is made. An error of emit ends it, and is returned.
+// Select hands out the groups that are wanted, in any order, some at a time. The rows are valid
+// until emit returns. done is false if so many groups are wanted that all should be read. Select
+// is called before the first Reader is made. An error of emit ends it, and is returned.
 func (g *Groups) Select(what *Selection, emit func(rows []uint64) error) (got Selected, done bool, err error) {
 	err = g.config.Context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
 		n := selecting{Groups: g, thread: t, stream: s, kernel: kernels.NewEgaSelect(g.config.Context), what: what}
@@ -96,8 +97,8 @@ func (g *Groups) Select(what *Selection, emit func(rows []uint64) error) (got Se
 	return got, done, nil
 }
 
-// open divides the memory of the readers, and writes there what kernels are told. false: there is
-// too little.
+// open divides the memory of the readers, and copies the arguments of the kernels to it. false:
+// there is too little memory.
 func (n *selecting) open() (bool, error) {
 	values, steps := asBytes(n.what.Values), asBytes(n.what.Steps)
 	at := cuda.Size(0)
@@ -134,7 +135,7 @@ func flag(is bool) uint8 {
 	return 0
 }
 
-// asBytes is the memory of what kernels are told.
+// asBytes returns the memory of arguments of kernels.
 func asBytes[T any](all []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(all))), len(all)*int(unsafe.Sizeof(one)))
@@ -156,8 +157,8 @@ func (n *selecting) run(emit func(rows []uint64) error) (got Selected, done bool
 	return got, true, n.hand(got.Groups, emit)
 }
 
-// few is the rank of the last group wanted; false: there are more than should leave alone, or than
-// there is room for.
+// few returns the rank of the last group that is wanted. fit is false if more groups are wanted
+// than a selection is good for, or than there is room for.
 func (n *selecting) few() (bound uint64, fit bool, err error) {
 	if n.what.All {
 		return ^uint64(0), n.Len() <= uint64(n.rows.Size/n.row), nil
@@ -198,8 +199,8 @@ type window struct {
 	groups, before  uint64
 }
 
-// bound is the rank of the last group wanted, or a greater one that hardly more groups have, and
-// how many have it or a lesser one.
+// bound returns the rank of the last group that is wanted, or a slightly greater one up to which
+// there are hardly more groups. kept is the number of groups with that rank or a lesser one.
 func (n *selecting) bound(w window) (bound, kept uint64, err error) {
 	counts := make([]uint32, kernels.EgaSelectRanges)
 	for {
@@ -227,7 +228,7 @@ func (n *selecting) bound(w window) (bound, kept uint64, err error) {
 	}
 }
 
-// counted is what a kernel adds up.
+// counted launches a kernel and returns the numbers that it has added up.
 func (n *selecting) counted(launch func(out cuda.Ptr) error) ([]uint64, error) {
 	if err := errors.Join(n.stream.Fill(n.words, 0), launch(n.words.Ptr), n.stream.Synchronize()); err != nil {
 		return nil, err
@@ -235,7 +236,7 @@ func (n *selecting) counted(launch func(out cuda.Ptr) error) ([]uint64, error) {
 	return n.thread.ReadWords(n.words, selectWords)
 }
 
-// hand hands out so many rows.
+// hand hands out that many groups.
 func (n *selecting) hand(groups uint64, emit func(rows []uint64) error) error {
 	words := n.row / 8
 	rows := make([]uint64, min(uint64(max(partBytes/n.row, 1)), groups)*uint64(words))

@@ -5,15 +5,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// stretch is groups that leave the table together: those of the buckets from first to before end.
-// Or, end being first, `rows` groups of this bucket, behind `skip` others.
+// stretch is the groups that leave the table together: those of the buckets from first on, before
+// end. If end is first, it is `rows` groups of that one bucket, after `skip` others.
 type stretch struct {
 	first, end int
 	skip, rows uint32
 }
 
-// stretch is as many of the buckets from first to before end as so many rows have room for, none
-// perhaps.
+// stretch returns as many of the buckets from first on, before end, as fit into room rows; maybe
+// none.
 func (g *Groups) stretch(first, end int, room uint32) stretch {
 	last := first
 	for last < end && g.from[last+1]-g.from[first] <= room {
@@ -22,7 +22,7 @@ func (g *Groups) stretch(first, end int, room uint32) stretch {
 	return stretch{first: first, end: last, rows: g.from[last] - g.from[first]}
 }
 
-// windows calls do with the groups of a bucket, as many as so many rows have room for at a time.
+// windows calls do with the groups of a bucket, at most room of them at a time.
 func (g *Groups) windows(bucket int, room uint32, do func(stretch) error) error {
 	all := g.from[bucket+1] - g.from[bucket]
 	for skip := uint32(0); skip < all; skip += min(room, all-skip) {
@@ -33,7 +33,7 @@ func (g *Groups) windows(bucket int, room uint32, do func(stretch) error) error 
 	return nil
 }
 
-// copyOut queues that groups are copied from the table to the start of some memory.
+// copyOut queues the copy of groups from the table to the start of `to`.
 func (g *Groups) copyOut(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, error) {
 	to = to.Slice(0, cuda.Size(what.rows)*g.row)
 	buckets := uint32(max(what.end-what.first, 1))
@@ -49,8 +49,8 @@ type Walk struct {
 	next       stretch
 }
 
-// Walk begins a walk over the groups whose hashes have `bits` top bits, at most Fine, that are the
-// number prefix.
+// Walk begins a walk over the groups whose hashes begin with prefix, a number of `bits` bits, at
+// most Fine.
 func (g *Groups) Walk(prefix int, bits uint) *Walk {
 	shift := g.fine - bits
 	return &Walk{groups: g, first: prefix << shift, end: (prefix + 1) << shift}
@@ -59,8 +59,8 @@ func (g *Groups) Walk(prefix int, bits uint) *Walk {
 // More reports whether there may be more groups.
 func (w *Walk) More() bool { return w.first < w.end }
 
-// Next goes on to the next groups, as many as so many rows have room for, none perhaps, and says
-// how many these are. What there is no room for of a bucket follows.
+// Next goes on to the next groups, at most room of them, and returns how many they are; maybe
+// none. Groups of a bucket that do not fit follow next time.
 func (w *Walk) Next(room uint32) (rows uint32) {
 	from := w.groups.from
 	if left := from[w.first+1] - from[w.first] - w.gone; w.gone > 0 || left > room {
@@ -75,7 +75,7 @@ func (w *Walk) Next(room uint32) (rows uint32) {
 	return w.next.rows
 }
 
-// CopyTo queues that the groups of the last Next are copied to the start of some device memory.
+// CopyTo queues the copy of the groups of the last Next to the start of `to`.
 func (w *Walk) CopyTo(s *cuda.Stream, to cuda.Span) error {
 	_, err := w.groups.copyOut(s, w.next, to)
 	return err

@@ -1,5 +1,5 @@
-// Package reference holds the strategies of paper 003 that no query takes, what package ega is
-// measured and tested against: nothing of it is in the program. ega's tests run their cases over
+// Package reference holds the strategies of paper 003 that no query takes. Package ega is tested
+// and measured against them. They are not part of the program. ega's tests run their cases over
 // these strategies too, and bench/ega measures them.
 //
 // Four strategies lead from rows in device memory to their groups there, of which [Choose] chooses
@@ -15,12 +15,12 @@
 //	         wherever these can go, and so for rows that cannot be scattered and have more groups
 //	         than memory has room for in a Table
 //
-// A query takes the first two, by firstpass.Pass, which does not know beforehand how many groups
-// there are: it combines tiles as they come, and what has no room leaves the device.
+// A query takes the first two, through firstpass.Pass. That does not know beforehand how many
+// groups there are: it combines tiles as they come, and rows without room leave the device.
 //
 // [Combine] is the CPU twin of all strategies: the same groups from the same rows.
 //
-// Nothing is lost where memory is too small: Buckets hands out the numbers of buckets that it left
-// as they were, and Scattered, if it fails, all rows. SinglePass cannot run out of memory once it
-// is made.
+// No row is lost where memory is too small: Buckets returns the numbers of the buckets that it
+// left as they were, and Scattered, if it fails, keeps all rows. SinglePass cannot run out of
+// memory once it is made.
 package reference

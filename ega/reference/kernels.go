@@ -31,10 +31,10 @@ var newShapes = [...]func(*cuda.Context) *kerneltest.EgaReference{
 	ega.ShapeAny:  kerneltest.NewEgaReferenceAny,
 }
 
-// placeKernel is the place of place in the order of the sources.
+// placeKernel is the number of the kernel `place` in the order of the sources.
 const placeKernel = 0
 
-// placing is the grid of place for n rows.
+// placing is the grid of the kernel `place` for n rows.
 func (k *launcher) placing(n uint64) (cuda.Grid, error) {
 	f, err := k.only.Kernel(placeKernel)
 	if err != nil {

@@ -55,9 +55,9 @@ func sharedMost(l *ega.Layout, d cuda.Device) uint64 {
 // in 2^bucketLevel parts.
 const scatterSlack = 1. / 16
 
-// Choose chooses the strategy: a pure function of counts and of facts of the device. A wrong
-// estimate costs time, nothing else. StrategySingle, which needs as much memory as the rows have,
-// is also what it says if there is too little for any.
+// Choose chooses the strategy, as a pure function of counts and of facts of the device. A wrong
+// estimate costs time, nothing else. If there is too little memory for any strategy, it returns
+// StrategySingle, which needs as much memory as the rows.
 func Choose(l *ega.Layout, d cuda.Device, f Facts) Strategy {
 	groups := min(f.Groups, f.Rows)
 	table := uint64(float64(groups) / ega.TableLoad)

@@ -10,8 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/ega/combine"
 )
 
-// Combine is the CPU twin of the device's strategies: the groups of rows, in the
-// order of the first row of each. It is the reference, not fast.
+// Combine is the CPU twin of the device's strategies. It returns the groups of rows, in the order
+// of the first row of each. It is a reference and not fast.
 func Combine(l *ega.Layout, rows []uint64) []uint64 {
 	var out []uint64
 	stride, first := l.Stride(), before(l)

@@ -1,6 +1,6 @@
-// Package secondpass aggregates buckets of rows that lie in host memory, one bucket after the
-// other: the second pass of MP-EGA (paper 003, sections 4.2 and 4.2.2). The rows of a bucket share
-// the top bits of their hash, which chose the bucket.
+// Package secondpass is the second pass of MP-EGA (paper 003, sections 4.2 and 4.2.2). It
+// aggregates buckets of rows in host memory, one bucket after the other. The rows of a bucket
+// share the top bits of their hash, which chose the bucket.
 //
 // # Layout
 //
@@ -9,25 +9,26 @@
 //	emit of End ◀──────── buffer ◀──link── its twin on the device ◀───────────────┘
 //
 // There are two buffers ([stage]): one is filled, or emitted, while the other crosses the link or
-// is aggregated. Rows in pinned memory need no buffer, only its place: their copies to the twin are
-// queued, and nobody waits for them.
+// is aggregated. Rows in pinned memory need no buffer: their copies to the twin are queued, and
+// nobody waits for them.
 //
 // # Phases
 //
 // [Pass.Begin] begins a bucket, [Pass.Add] and [Pass.AddPinned] load rows, [Pass.End] emits the
-// groups. When the table counts as full, Add takes no more rows. The caller combines those
-// elsewhere, with the groups that End emits: they may be rows of these groups or of others.
+// groups. When the table counts as full, Add takes no more rows. The caller combines the remaining
+// rows elsewhere, with the groups that End emits: the rows may be of these groups or of others.
 //
 // # Rounds
 //
-// Nobody knows how many groups a bucket has. feedback.Load says how many rows may be loaded until
-// the groups of the table are counted again: a round.
+// The number of groups in a bucket is not known beforehand. So rows are loaded in rounds:
+// feedback.Load says how many rows may be loaded before the groups of the table are counted again.
 //
-// By LOAD-MAX of that type the table never has more groups than its largest load, and so refuses no
-// row.
+// By the invariant LOAD-MAX of that type the table never has more groups than its largest load, so
+// it refuses no row.
 //
-// A count is asked for when three quarters of a round are on their way, and read when the round
-// ends. Every row since the count may be a new group. So the count and these rows bound the groups,
-// and the next round is planned by the bound. The device is waited for only if the bound says that
-// the table may be full. A bucket whose rows all fit is never waited for while it is loaded.
+// A count is requested when three quarters of a round have been sent, and read when the round
+// ends. Every row since the count may be a new group. So the count plus these rows is an upper
+// bound of the groups, by which the next round is planned. The pass waits for the device only if,
+// by the bound, the table may be full. While a bucket is loaded whose rows all fit, the pass never
+// waits.
 package secondpass

@@ -9,10 +9,10 @@ import (
 )
 
 // End gives emit the groups of the rows that were taken, in pieces of whole rows that are valid
-// until emit returns, and ends the bucket. The groups come in the order of their slots: nearly that
-// of their hash. But first come those whose hash is among the greatest and which found all slots
-// from theirs to the last one taken; and one group may come last whatever its hash, that of the
-// one-word key which looks like an empty slot. An error of emit ends the bucket too.
+// until emit returns, and ends the bucket. The groups come in the order of their slots, which is
+// nearly that of their hash. There are two exceptions. Groups with the greatest hashes come first
+// if probing wrapped around to the first slots. The group of the one-word key that looks like an
+// empty slot comes last. An error of emit ends the bucket too.
 func (b *Pass) End(emit func(rows []uint64) error) error {
 	if b.failed != nil {
 		return b.failed
@@ -34,8 +34,8 @@ func (b *Pass) End(emit func(rows []uint64) error) error {
 	return b.emit(emit)
 }
 
-// finishLoading sends what is left in the buffer. Groups are counted if that may save parts: each
-// takes a launch and a wait.
+// finishLoading sends what is left in the buffer. It counts the groups if that may save parts,
+// each of which takes a launch and a wait.
 func (b *Pass) finishLoading() error {
 	if err := b.send(); err != nil {
 		return err
@@ -49,8 +49,8 @@ func (b *Pass) finishLoading() error {
 	return b.answer()
 }
 
-// emit collects part after part of the table. While one is emitted, the next one crosses the link,
-// and the one behind that is collected:
+// emit collects one part of the table after the other. While a part is emitted, the next one
+// crosses the link, and the one after that is collected:
 //
 //	device   collect 0 | collect 1          | collect 2 ...
 //	link                 copy 0   | copy 1
@@ -85,8 +85,8 @@ func (b *Pass) emit(emit func(rows []uint64) error) error {
 	return nil
 }
 
-// partSlots is how many slots the parts have: the buffer has to hold all their groups, and one
-// more, as the last of them may have one behind its slots. When all groups fit there is one part.
+// partSlots is the number of slots of a part. The buffer must hold as many groups and one more,
+// which the last part may have behind its slots. If all groups fit, there is one part.
 func (b *Pass) partSlots() uint32 {
 	if b.rounds.most() <= int64(b.plan.buffer) {
 		return b.slots

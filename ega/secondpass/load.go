@@ -6,8 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Add loads rows of the bucket, whole ones, in order, and says how many it took: fewer than all if
-// the table is full. It has copied them when it returns.
+// Add loads whole rows of the bucket, in order, and returns how many it took: fewer than all if
+// the table is full. It has copied the rows when it returns.
 func (b *Pass) Add(rows []uint64) (taken int, err error) {
 	if b.failed != nil {
 		return 0, b.failed
@@ -26,8 +26,8 @@ func (b *Pass) Add(rows []uint64) (taken int, err error) {
 	return taken, nil
 }
 
-// fill copies as many rows as the round and the buffer take, sends the buffer when it is full, and
-// begins the next round when this one has ended and rows are there for it.
+// fill copies as many rows as the round and the buffer take. It sends the buffer when that is
+// full, and begins the next round when this one has ended and there are more rows.
 func (b *Pass) fill(rows []uint64) (n int, err error) {
 	if b.rounds.left() == 0 {
 		if err := b.nextRound(); err != nil || b.phase == full {
@@ -51,7 +51,7 @@ func (b *Pass) room(rows int) int {
 	return min(rows, int(b.plan.buffer)-b.stages[b.current].rows, int(b.rounds.left()))
 }
 
-// took counts rows that the stage has, and sends it when it is full.
+// took counts n more rows in the stage, and sends the stage when it is full.
 func (b *Pass) took(n int) error {
 	if b.rounds.begin == b.rounds.taken {
 		b.stats.Rounds++
@@ -108,8 +108,8 @@ func (b *Pass) cross(s *stage) error {
 	return b.copyIn(s, s.rows-s.sent, s.pinned.Span(from, end))
 }
 
-// copyIn queues the copy of n rows to the twin, behind those that are on their way there, the first
-// one behind the kernels on the twin.
+// copyIn queues the copy of n rows to the twin, behind the copies that are under way. The first
+// copy waits for the kernels that use the twin.
 func (b *Pass) copyIn(s *stage, n int, from cuda.PinnedSpan) error {
 	if s.sent == 0 {
 		if err := b.copies.Wait(s.worked); err != nil {
@@ -121,7 +121,7 @@ func (b *Pass) copyIn(s *stage, n int, from cuda.PinnedSpan) error {
 	return b.copies.CopyIn(s.device.Slice(at, at+from.Size()), from)
 }
 
-// ask queues a count of the groups. All rows taken have been sent.
+// ask queues a count of the groups. All rows that were taken must have been sent.
 func (b *Pass) ask() error {
 	if err := b.work.Fill(b.facts.count(), 0); err != nil {
 		return err

@@ -61,8 +61,8 @@ type Stats struct {
 	Wait              time.Duration // for the device
 }
 
-// New makes one in a context of a device, and locks the calling goroutine to its OS thread. Errors:
-// those of Validate, of Host, and of the driver, among them cuda.ErrOutOfMemory.
+// New makes a Pass in a context of a device, and locks the calling goroutine to its OS thread.
+// Errors: those of Validate, of Host, and of the driver, among them cuda.ErrOutOfMemory.
 func New(c *cuda.Context, config Config) (*Pass, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("second pass: %w", err)
@@ -93,7 +93,8 @@ func (b *Pass) open(c *cuda.Context) (err error) {
 	return b.openStages()
 }
 
-// openStages pins the buffers, of the host's budget, and allocates the rest.
+// openStages pins the buffers, which it draws from the host's budget, and allocates the memory on
+// the device.
 func (b *Pass) openStages() error {
 	size := b.plan.bufferBytes(&b.config.Layout)
 	b.memory.Thread = b.thread
@@ -114,14 +115,14 @@ func (b *Pass) openStages() error {
 // Capacity is how many groups of a bucket its table may have.
 func (b *Pass) Capacity() int64 { return b.config.Load.Of(int64(b.plan.slots)).NextLoad(0) }
 
-// Stats is what was done so far.
+// Stats returns what was done so far.
 func (b *Pass) Stats() Stats { return b.stats }
 
-// Begin begins a bucket of about so many rows, which share the top `skip` bits of their hash; above
-// 31 it is 31. Rows that share more than that crowd in few slots, and are slow: they are better
-// aggregated elsewhere. No more of the table is used than these rows need, since all that is used
-// is emptied and gone through; if there are more, it counts as full sooner. A bucket that was not
-// ended is forgotten.
+// Begin begins a bucket of about that many rows, which share the top `skip` bits of their hash; at
+// most 31 bits count. Rows that share more bits than that crowd in few slots and are slow: they
+// are better aggregated elsewhere. Only as many slots are used as these rows need, since every
+// slot that is used is cleared and read. If there are more rows, the table counts as full sooner.
+// A bucket that was not ended is dropped.
 func (b *Pass) Begin(skip uint, rows int64) error {
 	if b.failed != nil {
 		return b.failed
@@ -146,7 +147,7 @@ func (b *Pass) Begin(skip uint, rows int64) error {
 // mostSkip is the most bits that a table skips: the 32 behind them choose the slot.
 const mostSkip = 31
 
-// fail keeps an error of the device.
+// fail records an error of the device.
 func (b *Pass) fail(err error) error {
 	if err != nil && b.failed == nil {
 		b.failed = err
@@ -184,8 +185,8 @@ func (b *Pass) streams() (made []*cuda.Stream) {
 	return made
 }
 
-// drain waits for the streams. Should that fail, the whole context is waited for: what is freed
-// next must not be written to any more. A lost context's error is not told again.
+// drain waits for the streams, or, if that fails, for the whole context: nothing may write to the
+// memory that is freed next. The error of a lost context is not returned again.
 func (b *Pass) drain() error {
 	var err error
 	for _, s := range b.streams() {

@@ -6,9 +6,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// AddPinned is Add for rows that lie in pinned memory, of this context or another: nobody copies
-// them on the way. They must stay as they are until End or Begin has returned without an error, or
-// Close has. Small pieces cross one by one, but are aggregated together.
+// AddPinned is Add for rows in pinned memory of this context or another. They are not copied to a
+// buffer, so they must not change until End or Begin has returned without an error, or Close has
+// returned. Small pieces cross one by one, but are aggregated together.
 func (b *Pass) AddPinned(rows cuda.PinnedSpan) (taken int, err error) {
 	if b.failed != nil {
 		return 0, b.failed

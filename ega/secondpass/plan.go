@@ -10,13 +10,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Config is the shape of a Pass. Zero fields have defaults, where nothing else is said.
+// Config is the shape of a Pass. Zero fields stand for defaults unless their comments differ.
 type Config struct {
 	Layout ega.Layout
 	// Device is how many bytes of device memory this pass may take, above 0.
 	Device int64
-	// Host is what pinned memory is drawn from; nil: there is no limit. What a lost context holds
-	// is not freed and stays drawn.
+	// Host is the budget from which pinned memory is drawn; nil: there is no limit. The memory of
+	// a lost context is not freed and stays drawn.
 	Host budget.Lender
 	// BufferBytes is the size of each of the two pinned buffers; it is less where Device is small.
 	BufferBytes int
@@ -53,8 +53,8 @@ type plan struct {
 	buffer uint32 // rows of each of the two buffers, at least 2
 }
 
-// makePlan gives the buffers what they want, within their share, and the table all else. c is valid
-// and has its defaults.
+// makePlan gives the buffers the size that is asked for, within their share, and the table the
+// rest. c is valid and has its defaults.
 func makePlan(c *Config) plan {
 	row, device := c.Layout.RowBytes(), cuda.Size(c.Device)
 	p := plan{buffer: uint32(max(min(cuda.Size(c.BufferBytes), device/bufferShare)/row, leastBuffer))}
@@ -62,16 +62,16 @@ func makePlan(c *Config) plan {
 	return p
 }
 
-// bytes is the device memory that it comes to.
+// bytes is the device memory that the plan needs.
 func (p plan) bytes(l *ega.Layout) cuda.Size { return ega.TableBytes(l, p.slots) + p.beside(l) }
 
-// beside is the part of it that is not the table's.
+// beside is the part of that memory that is not the table's.
 func (p plan) beside(l *ega.Layout) cuda.Size {
 	return cuda.Allocated(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
 }
 
-// Bytes is the device memory with which a Pass of that shape is sure to take all rows of a bucket
-// of so many, whatever their groups. Device of c does not matter.
+// Bytes is the device memory with which a Pass of that shape certainly takes all rows of a bucket
+// of that many rows, whatever their groups. c.Device does not matter.
 func Bytes(c Config, rows int64) int64 {
 	c = c.withDefaults()
 	p := plan{slots: ega.MaxSlots, buffer: leastBuffer}

@@ -2,8 +2,8 @@ package secondpass
 
 import "github.com/gagg-dev/gagg/feedback"
 
-// rounds is how far feedback loading of a bucket is: arithmetic only. Numbers of rows are counted
-// from its first one.
+// rounds is the state of feedback loading of one bucket. It is arithmetic only. Rows are numbered
+// from the first one of the bucket.
 type rounds struct {
 	load  feedback.Load
 	taken int64 // rows that were taken
@@ -32,25 +32,26 @@ func (r *rounds) due() bool {
 // ask notes that a count is under way, after the rows taken so far.
 func (r *rounds) ask() { r.asked = r.taken }
 
-// answer is what that count came to.
+// answer notes the result of that count.
 func (r *rounds) answer(groups int64) { r.counted, r.groups, r.asked = r.asked, groups, unasked }
 
-// exact says whether all rows taken have been counted.
+// exact says whether the count covers all rows that were taken.
 func (r *rounds) exact() bool { return r.counted == r.taken }
 
 // most is how many groups there may be: all rows since the count may be new ones.
 func (r *rounds) most() int64 { return r.groups + r.taken - r.counted }
 
-// next begins another round when one has ended, of as many rows as surely find room. false: the
-// table may be full, and is if the count was exact.
+// next begins another round when one has ended, of as many rows as certainly find a slot. It
+// returns false if the table may be full; it is full if the count was exact.
 func (r *rounds) next() bool {
 	n := r.load.NextLoad(r.most())
 	r.begin, r.end = r.taken, r.taken+n
 	return n > 0
 }
 
-// estimate is how many groups the next rows may have, for Table.AddShared: what was counted, or
-// else as many as the table takes, by which frequent keys still meet in shared memory.
+// estimate is the number of groups that Table.AddShared should expect of the next rows: the last
+// count or, without one, as many as the table takes. Frequent keys still meet in shared memory
+// then.
 func (r *rounds) estimate() uint64 {
 	if r.counted == 0 {
 		return uint64(r.load.NextLoad(0))

@@ -13,13 +13,13 @@ type stage struct {
 	pinned *cuda.Pinned
 	words  []uint64 // of the pinned buffer
 	device cuda.Span
-	// in the buffer, or of pinned memory of others; those that are on their way to the twin come
-	// first:
+	// rows in the buffer, or in pinned memory of the caller; those that were sent to the twin come
+	// first
 	rows int
 	sent int  // so many
 	ours bool // the buffer may be written: no copy of it is under way
-	// moved: the last copy between the two has ended. worked: so have the last kernels on the twin,
-	// or those that filled it.
+	// moved: the last copy between buffer and twin has ended. worked: the last kernels that read
+	// or filled the twin have ended.
 	moved, worked *cuda.Event
 }
 
@@ -49,8 +49,8 @@ func (s *stage) close() error {
 	return err
 }
 
-// facts is the numbers that a Pass reads from the device. On the device: a count of groups, and a
-// word that is always 0. On the host: what comes back, a word each.
+// facts holds the numbers that a Pass reads from the device. On the device it has a count of
+// groups, and a word that is always 0. On the host it has one word for each number that is read.
 type facts struct {
 	kernels *kernels.Facts
 	device  cuda.Span
@@ -96,11 +96,11 @@ func (f *facts) close() error {
 	return err
 }
 
-// count is the device's word for a count, unused the one that is 0.
+// count is the word on the device for a count; unused is the word that is 0.
 func (f *facts) count() cuda.Span  { return f.device.Slice(0, 8) }
 func (f *facts) unused() cuda.Span { return f.device.Slice(8, 16) }
 
-// fetch queues the way of a word from the device.
+// fetch queues the copy of a word from the device.
 func (f *facts) fetch(s *cuda.Stream, fact int, from cuda.Ptr) error {
 	return f.kernels.Tell(s, kernels.Sweep(1), from, f.pinned.Device().Ptr+8*cuda.Ptr(fact), 1)
 }

@@ -5,18 +5,19 @@ const (
 	// millisecond by one core. Two of them are pinned in 3 ms.
 	DefaultBufferBytes = 4 << 20
 
-	// bufferShare is the part of the device memory that each buffer may take: what it takes, the
-	// table lacks. It decides only below 64 MiB, where two buffers leave seven eighths to the
+	// bufferShare: each buffer may take one of this many parts of the device memory, which the
+	// table then lacks. It decides only below 64 MiB, where two buffers leave seven eighths to the
 	// table.
 	bufferShare = 16
 
-	// leastBuffer is the rows of the smallest buffer, leastSlots those of the smallest table: a
-	// Device for which more than this is too much does not pay, and tests have to be quick.
+	// leastBuffer is the number of rows of the smallest buffer, leastSlots the number of slots of
+	// the smallest table. They are so small only to keep tests quick: a pass with as little memory
+	// is never worth it.
 	leastBuffer, leastSlots = 16, 64
 
-	// A count is asked for when dueParts of dueOf parts of a round are on their way. Earlier, more
-	// rows would have to be taken for new groups when the round ends; later, the device would be
-	// waited for. At a half and at seven eighths a pass took as long, within the noise
+	// A count is requested when dueParts of dueOf parts of a round have been sent. Earlier, more
+	// rows would count as new groups when the round ends; later, the pass would have to wait for
+	// the count. At a half and at seven eighths a pass took as long, within the noise
 	// (docs/experiments/0014).
 	dueParts, dueOf = 3, 4
 )

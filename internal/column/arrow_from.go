@@ -30,8 +30,8 @@ func FromArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, copy
 // two functions must not be set by the other.
 func ViewArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, viewData, nil) }
 
-// fromArrow is FromArrow, with data having the bytes of strings put into dst, or not. A row is NULL
-// where one of the structs above is.
+// fromArrow is FromArrow with a function data, which copies the bytes of strings or not. A row is
+// NULL where one of the structs above is.
 func fromArrow(arr arrow.Array, v *Vector, data dataOf, above []*array.Struct) error {
 	arr = storage(arr)
 	t, err := FromArrowType(arr.DataType())
@@ -186,9 +186,8 @@ func wideOf(arr arrow.Array, dst []decimal256.Num) []decimal256.Num {
 	return dst
 }
 
-// smallDecimals reads decimals of at most MaxInt64Digits digits. Nothing in
-// the format keeps a larger number out of the 16 or 32 bytes, so each is
-// looked at.
+// smallDecimals reads decimals of at most MaxInt64Digits digits. The 16 or 32 bytes can hold a
+// larger number, so each one is checked.
 func smallDecimals(arr arrow.Array, v *Vector) error {
 	v.Int = sized(v.Int, arr.Len())
 	if arr.DataType().ID() == arrow.DECIMAL256 {
@@ -295,7 +294,7 @@ func errTooMuchData(n int) error {
 	return fmt.Errorf("arrow array: %d bytes in one array; the limit is 4 GiB", n)
 }
 
-// copyData copies src to dst with the padding that the owner of spans owes.
+// copyData copies src to dst, with the padding that spans need.
 func copyData(dst, src []byte) ([]byte, error) {
 	if len(src) > math.MaxUint32 {
 		return dst, errTooMuchData(len(src))

@@ -149,8 +149,7 @@ func (v *Vector) endToEnd() bool {
 	return true
 }
 
-// used is the part of Elem and Counts that the lists of v, which lie end to
-// end, hold.
+// used returns the part of Elem and Counts that belongs to the lists of v, which lie end to end.
 func (v *Vector) used() (elems Vector, counts []int64) {
 	first, last := 0, 0
 	for i := range v.Len {
@@ -172,7 +171,7 @@ func (v *Vector) used() (elems Vector, counts []int64) {
 	return v.Elem.rows(first, last), counts
 }
 
-// rows is the rows from..to of a flat vector without NULLs, in its memory.
+// rows returns the rows from..to of a flat vector without NULLs; they share its memory.
 func (v *Vector) rows(from, to int) Vector {
 	out := Vector{Type: v.Type, Len: to - from, Data: v.Data}
 	switch v.Type.Rep() {

@@ -62,7 +62,8 @@ func (l *Leaf) FromRecord(rec arrow.Record, v *Vector) error {
 	return nil
 }
 
-// Array is the array of a leaf in a record, which holds anything where a struct around it is NULL.
+// Array is the array of a leaf in a record. Its values are undefined where a struct around it is
+// NULL.
 func (l *Leaf) Array(rec arrow.Record) arrow.Array {
 	arr, _ := l.walk(rec)
 	return arr

@@ -160,8 +160,8 @@ func copyWords[T int64 | float64](v *Vector, flat, dict []T, mem memory.Allocato
 	return buf
 }
 
-// taken is the memory of values that the allocator has already, so that they need no copy: see
-// LargeRow. nil: they need one.
+// taken returns the values as a buffer without a copy, if the allocator owns their memory (see
+// LargeRow). nil: they need a copy.
 func taken[T any](values []T, mem memory.Allocator) *memory.Buffer {
 	l, ok := mem.(*LargeRow)
 	if !ok || len(values) == 0 {
@@ -324,7 +324,7 @@ func placeSpans(offsets []int32, v *Vector, spans []Span, src []byte) (total int
 	return total, false
 }
 
-// endToEnd reports whether the values lie at the offsets already.
+// endToEnd reports whether the values already lie at the offsets.
 func endToEnd(spans []Span, offsets []int32) bool {
 	for i, s := range spans {
 		if s.Off != uint32(offsets[i]) {
@@ -334,9 +334,8 @@ func endToEnd(spans []Span, offsets []int32) bool {
 	return true
 }
 
-// copyShort lays values end to end that may each be read and written as one
-// 16-byte word, the first ones first, since it covers what comes behind. dst has
-// SpanPadding bytes to spare.
+// copyShort copies values end to end, each as one 16-byte word. It goes forward, because each word
+// overwrites the bytes behind its value. dst has SpanPadding bytes to spare.
 func copyShort(dst, src []byte, spans []Span) {
 	type bytes = [SpanPadding]byte
 	to, from := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
@@ -354,9 +353,9 @@ func (v *Vector) entry(i int) int {
 	return i
 }
 
-// copySpans lays the values in dst, at the offsets. dst has SpanPadding bytes
-// to spare. Where the source has them too, short values move as one 16-byte
-// word, as in copyShort: a call of copy costs more than the bytes do.
+// copySpans lays the values in dst, at the offsets. dst has SpanPadding bytes to spare. Where the
+// source has them too, short values move as one 16-byte word, as in copyShort: a call of copy
+// costs more than copying the bytes.
 func copySpans(dst []byte, offsets []int32, v *Vector, spans []Span, src []byte) {
 	src = src[:cap(src)]
 	if v.Null == nil && v.Dict == nil {

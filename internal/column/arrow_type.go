@@ -8,9 +8,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal128"
 )
 
-// The metadata by which Arrow marks a fixed_size_binary[16] field as a UUID, and a text as JSON. It
-// has none for texts that Parquet calls an enum: that name is our own, and other readers take these
-// for texts.
+// These are the metadata by which Arrow marks a fixed_size_binary[16] field as a UUID, and a text
+// as JSON. Arrow has none for texts that Parquet calls an enum. The name for these is gagg's own,
+// and other readers take them for texts.
 const (
 	extensionKey     = "ARROW:extension:name"
 	extensionDataKey = "ARROW:extension:metadata"

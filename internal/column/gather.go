@@ -96,10 +96,9 @@ func decode[T any](dst, values []T, codes []int32) []T {
 	return dst
 }
 
-// Concat copies the vectors, all of one type, into one flat vector that
-// shares no memory with them. Lists come to lie end to end. The caller sees
-// to it that the bytes of all values, and the elements of all lists, number
-// less than 2^32.
+// Concat copies the vectors, all of one type, into one flat vector that shares no memory with
+// them. Lists come to lie end to end. The caller makes sure that there are less than 2^32 bytes of
+// values, and less than 2^32 elements of lists.
 func Concat(parts []Vector) Vector {
 	if len(parts) == 0 {
 		return Vector{}
@@ -122,7 +121,7 @@ func Concat(parts []Vector) Vector {
 	return out
 }
 
-// pad gives Data what the owner of spans owes.
+// pad gives Data the padding that spans need.
 func (v *Vector) pad() {
 	v.Data = slices.Grow(v.Data, SpanPadding)
 	if v.Elem != nil {

@@ -6,9 +6,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 )
 
-// An interval is a number that sorts as intervals do, a month being 30 days: its length in
-// microseconds times 2^64, and in the lowest 64 bits its months and days, each moved by 2^31 to be
-// without a sign. So intervals of one length that are written differently lie side by side:
+// An interval is stored as a number that sorts as intervals do, a month being 30 days. It is the
+// length in microseconds, times 2^64. The lowest 64 bits have the months and the days, to each of
+// which 2^31 is added so that it has no sign. So intervals of one length that are written
+// differently are neighbours:
 //
 //	30 days                   2592000000000 · 2^64 + 2^31 · 2^32 + (2^31 + 30)
 //	1 month                   2592000000000 · 2^64 + (2^31 + 1) · 2^32 + 2^31
@@ -18,7 +19,7 @@ var IntervalType = Type{Kind: Interval, Precision: MaxDigits}
 
 const microsPerDay = 24 * 60 * 60 * 1_000_000
 
-// NewInterval is the number of an interval.
+// NewInterval returns the number of an interval.
 func NewInterval(months, days int32, micros int64) decimal256.Num {
 	whole := int64(months)*30 + int64(days)
 	hi, lo := bits.Mul64(uint64(max(whole, -whole)), microsPerDay)
@@ -33,7 +34,7 @@ func NewInterval(months, days int32, micros int64) decimal256.Num {
 	return decimal256.New(uint64(int64(hi)>>63), hi, lo, written)
 }
 
-// SplitInterval is the interval of a number.
+// SplitInterval returns the interval of a number.
 func SplitInterval(n decimal256.Num) (months, days int32, micros int64) {
 	words := n.Array() // lowest first
 	months, days = int32(uint32(words[0]>>32)^1<<31), int32(uint32(words[0])^1<<31)

@@ -50,7 +50,7 @@ func NewLargeRow(from budget.Lender) *LargeRow {
 }
 
 const (
-	// drawStep is how much is drawn at a time, if it is to be had.
+	// drawStep is how much is drawn at a time, if the budget allows it.
 	drawStep = 1 << 20
 	// Large buffers are made of pages of 2 MiB: see package hostmem.
 	roundedFrom, roundUp = 4 << 20, 2 << 20
@@ -82,7 +82,7 @@ func (l *LargeRow) Make(v *Vector, t Type, elems, bytes int) error {
 	return l.rounded(bytes, 8*elems, 8*elems)
 }
 
-// rounded draws what buffers of these sizes take beside what is in them.
+// rounded draws the memory by which buffers of these sizes are rounded up.
 func (l *LargeRow) rounded(sizes ...int) error {
 	for _, n := range sizes {
 		if n >= roundedFrom {
@@ -109,7 +109,8 @@ func (l *LargeRow) make(bytes int, p largePart) []byte {
 	return p.memory[:bytes]
 }
 
-// Fits draws what is not drawn yet of the vectors that are complete and of so many bytes more.
+// Fits draws the bytes of the complete vectors and that many more, as far as they are not drawn
+// yet.
 func (l *LargeRow) Fits(bytes int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +129,7 @@ func (l *LargeRow) Fits(bytes int64) error {
 	return nil
 }
 
-// Settle ends a vector that holds so many bytes.
+// Settle ends a vector that holds that many bytes.
 func (l *LargeRow) Settle(bytes int64) { l.settled += bytes }
 
 // Reserve draws bytes that ToArrow allocates next.
@@ -138,7 +139,7 @@ func (l *LargeRow) Reserve(bytes int64) error {
 	return err
 }
 
-// Beside is how many bytes ToArrow allocates for v, a row, beside what it takes over.
+// Beside is how many bytes ToArrow allocates for the row v beside the memory that it takes over.
 func (l *LargeRow) Beside(v *Vector) int64 {
 	const small = 4 << 10 // NULL bits, offsets of a row, and what is rounded
 	flat := Flatten(v, &Buffer{})
@@ -245,7 +246,7 @@ func (l *LargeRow) Done() {
 	l.settle()
 }
 
-// settle gives back what is drawn for nothing any more.
+// settle gives back the bytes that are drawn but no longer needed.
 func (l *LargeRow) settle() {
 	if !l.done {
 		return

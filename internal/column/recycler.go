@@ -10,16 +10,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// Recycler is an Arrow allocator for records that come and go: a buffer that
-// is released serves the next record, so that a long result takes the memory of
-// the few records that wait, and the garbage collector has nothing to do with
-// it. It may be used by several goroutines.
+// Recycler is an Arrow allocator that uses buffers again: a buffer that is released serves the
+// next record. So a long result takes the memory of the few records that wait, and causes no
+// garbage collections. Several goroutines may use it.
 //
-// The buffers are Go memory. Those of a record that is never released are the
-// collector's, and so are all when the Recycler is.
+// The buffers are Go memory. The garbage collector frees those of records that are never released,
+// and all others together with the Recycler.
 //
-// RECYCLED: a buffer that was released has another's bytes, or will have them.
-// Under -tags invariant it is spoilt at once.
+// RECYCLED: a buffer that was released has the bytes of another record, or will have them. Under
+// -tags invariant its bytes are spoiled at once.
 type Recycler struct {
 	most int64 // bytes: see NewRecycler
 
@@ -35,9 +34,9 @@ func NewRecycler(most int64) *Recycler { return &Recycler{most: most} }
 
 var _ memory.Allocator = (*Recycler)(nil)
 
-// Buffers are made in classes of sizes, eight of them from each power of two to
-// the next: batches are alike, but not the same, and an eighth is not much to
-// lose. Those outside are not worth keeping, or too large to.
+// Buffers have sizes of a few classes, eight from each power of two to the next: batches have
+// similar sizes, and at most an eighth of a buffer is lost. Buffers of other sizes are too small
+// to be worth keeping, or too large.
 const (
 	recycleShift   = 3 // 2^3 classes to a power of two
 	leastRecycled  = 512
@@ -57,7 +56,7 @@ func class(size int) (number, bytes int, ok bool) {
 	return (step-6)<<recycleShift + up - 1<<recycleShift + 1, (up + 1) << step, true
 }
 
-// Allocate returns size bytes, which mean nothing.
+// Allocate returns size bytes with undefined contents.
 func (r *Recycler) Allocate(size int) []byte {
 	number, bytes, ok := class(size)
 	if !ok {
@@ -80,8 +79,7 @@ func (r *Recycler) Allocate(size int) []byte {
 	return aligned(bytes)[:size:bytes]
 }
 
-// drop leaves what is kept to the collector: it is of other sizes than are
-// wanted.
+// drop leaves the free buffers to the garbage collector, because other sizes are wanted.
 func (r *Recycler) drop() {
 	for i := range r.free {
 		r.free[i] = nil
@@ -89,7 +87,7 @@ func (r *Recycler) drop() {
 	r.kept = 0
 }
 
-// Reallocate returns size bytes that begin as b does, which is no one's then.
+// Reallocate returns size bytes that begin as b does. b must not be used any more.
 func (r *Recycler) Reallocate(size int, b []byte) []byte {
 	if size <= cap(b) {
 		return b[:size]
@@ -121,7 +119,7 @@ func (r *Recycler) Free(b []byte) {
 	}
 }
 
-// aligned makes n bytes that begin where Arrow wants them to.
+// aligned makes n bytes with the alignment that Arrow wants.
 func aligned(n int) []byte {
 	buf := make([]byte, n+bufferAlign)
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))) & (bufferAlign - 1)

@@ -16,9 +16,9 @@ type Value struct {
 	List  *Vector // a list or map: a flat vector of one row, which holds it
 }
 
-// Bounds is what a file says about the values of a column in a row group or
-// page. It serves to skip data, never to decide whether a value is NULL or
-// whether there is one at all: real files lie about both.
+// Bounds is what a file says about the values of a column in a row group or page. It is used to
+// skip data, never to decide whether a value is NULL or whether there is one at all: real files
+// are wrong about both.
 type Bounds struct {
 	Rows    int64 // rows in the row group
 	Nulls   int64 // rows that are NULL; -1: not known
@@ -29,8 +29,8 @@ type Bounds struct {
 	MaybeIn func(Value) bool // bloom filter: false means no row holds the value; nil: none
 }
 
-// At returns row i of a flat or dictionary-coded vector as a Value. It
-// copies bytes, and is for edges and tests, not for loops over rows.
+// At returns row i of a flat or dictionary-coded vector as a Value. It copies bytes, so it is for
+// single values and tests, not for loops over rows.
 func (v *Vector) At(i int) Value {
 	if v.IsNull(i) {
 		return Value{Type: v.Type, Null: true}
@@ -61,9 +61,8 @@ func (v *Vector) At(i int) Value {
 	return out
 }
 
-// Append adds a row to a flat vector of a scalar type; what x holds besides
-// Null and the value of that type does not count, and a NULL's value is kept
-// as it is. It is for edges and tests, not for loops over rows.
+// Append adds a row to a flat vector of a scalar type. Of x it uses Null and the value of that
+// type, also where x is NULL. It is for single values and tests, not for loops over rows.
 func (v *Vector) Append(x Value) {
 	if x.Null && v.Null == nil {
 		v.Null = make([]bool, v.Len)

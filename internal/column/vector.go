@@ -45,10 +45,10 @@ type Vector struct {
 	Counts []int64 // of a map: beside the rows of Elem
 }
 
-// Dict is the values that codes stand for. It does not change once made, and
-// its pointer identifies it: two vectors with the same Dict share codes. The
-// entries need not be distinct, and not every entry need occur. Its maker says how long its values
-// may be looked at; its pointer may be kept.
+// Dict is the values that codes stand for. It does not change once made, and its pointer
+// identifies it: two vectors with the same Dict share codes. The entries need not be distinct, and
+// not every entry need occur. Its maker says how long its values may be read. Its pointer may be
+// kept for longer.
 type Dict struct {
 	Values Vector // flat, without NULLs, at least one entry
 }
@@ -106,8 +106,8 @@ func (v *Vector) Valid() bool {
 
 // Batch is a run of rows, one vector a column.
 //
-// VECTOR-LENGTH: the vectors of a batch, and those that are computed of it, have
-// as many rows as the batch.
+// VECTOR-LENGTH: the vectors of a batch, and those that are computed from it, have as many rows as
+// the batch.
 type Batch struct {
 	Rows  int
 	Cols  []Vector

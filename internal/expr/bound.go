@@ -53,7 +53,7 @@ const (
 	manyColumns = -2
 )
 
-// kernel computes the rows of a node. It returns errOverflow or a
+// kernel computes the rows of a node. It returns errOverflow, an *OverflowError or a
 // *ValueError, for rows that are not NULL only.
 type kernel func(f *frame) error
 

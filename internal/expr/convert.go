@@ -405,6 +405,8 @@ func textOf(v column.Value) string {
 		return formatTimestamp(v.Int, t)
 	case t.Kind == column.Time:
 		return formatTime(v.Int, t.Unit)
+	case t == intervalType:
+		return spanOf(v).String()
 	case t.Kind == column.UUID && len(v.Bytes) == 16:
 		h := hex.EncodeToString([]byte(v.Bytes))
 		return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")

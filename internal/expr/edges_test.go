@@ -120,10 +120,10 @@ func TestEdgesAsDuckDB(t *testing.T) {
 	}
 }
 
-// hasTwoOperands reports whether text is two operands: constants among numbers have fewer digits
-// than columns of their types.
+// hasTwoOperands reports whether text is two operands without an interval: constants among numbers
+// have fewer digits than columns of their types.
 func hasTwoOperands(text string) bool {
 	n, err := Parse(text)
 	_, is := n.(*Binary)
-	return is && err == nil
+	return is && err == nil && !isSpan(n)
 }

@@ -2,19 +2,23 @@ package expr
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// in binds x in (…): a set if the list is constant, else x = a or x = b ….
+// in binds x in (…): a set if the list is constant, else x = a or x = b …, as of intervals.
 func (b *binder) in(n *In) (*bound, error) {
-	args, err := b.bindAll(n.children()...)
+	args, err := b.operands(n.children()...)
 	if err != nil {
 		return nil, err
 	}
-	x, err := b.inSet(n, args[0], args[1:])
+	var x *bound
+	if !slices.ContainsFunc(args, func(a *bound) bool { return a.kind == boundInterval }) {
+		x, err = b.inSet(n, args[0], args[1:])
+	}
 	if x == nil && err == nil {
 		x, err = b.inAny(n, args[0], args[1:])
 	}

@@ -94,11 +94,18 @@ func (a adder) plus(v, months, days, micros int64) (int64, bool) {
 		}
 		day = plusMonths(clampDays(day), months)
 	}
-	if max(day, days) > most || min(day, days) < -most || mulOverflows(day+days, a.steps) || mulOverflows(micros, a.perMicro) {
+	if max(day, days) > most || min(day, days) < -most {
 		return 0, false
 	}
-	// Each part fits; a sum that leaves the range on the way may come back.
-	start, by := (day+days)*a.steps, micros*a.perMicro
+	if day += days; day < 0 {
+		day, rest = day+1, rest-a.steps
+	}
+	if mulOverflows(day, a.steps) || mulOverflows(micros, a.perMicro) {
+		return 0, false
+	}
+	// Each part fits; a sum that leaves the range on the way may come back. Before 1970 rest counts
+	// from the end of the day: the first day of the range begins before the range does.
+	start, by := day*a.steps, micros*a.perMicro
 	if (start < 0) == (by < 0) {
 		start, ok := addChecked(start, by)
 		if !ok {

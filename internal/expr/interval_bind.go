@@ -1,6 +1,10 @@
 package expr
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -79,7 +83,7 @@ func joinInterval(x *bound, src Node) *bound {
 				continue
 			}
 			months, days := f.args[0].Int[i], f.args[1].Int[i]
-			if months != int64(int32(months)) || days != int64(int32(days)) {
+			if !is32(months) || !is32(days) {
 				return errOverflow
 			}
 			f.out.Wide[i] = column.NewInterval(int32(months), int32(days), f.args[2].Int[i])
@@ -120,9 +124,9 @@ func intervalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 		return nil, nil
 	case l.typ.Kind == column.Null || r.typ.Kind == column.Null:
 		return nullWithInterval(op, l, r), nil
-	case op == "*" && left && r.typ.IsInteger() && r.typ.Kind != column.Uint64:
+	case op == "*" && left && r.typ.IsInteger():
 		return timesInterval(l, r, src), nil
-	case op == "*" && right && l.typ.IsInteger() && l.typ.Kind != column.Uint64:
+	case op == "*" && right && l.typ.IsInteger():
 		return timesInterval(r, l, src), nil
 	case op == "+" && left && right, op == "-" && left && right:
 		return partwise(op, l, r, src), nil
@@ -131,7 +135,7 @@ func intervalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	case op == "+" && isInstant(l.typ):
 		return plusInterval(l, r, src), nil
 	case op == "-" && isInstant(l.typ):
-		return plusInterval(l, minusInterval(r, src), src), nil
+		return plusInterval(l, negated(r, src), src), nil
 	case op == "*":
 		return nil, typeErrorf("an interval can be multiplied by an integer, not by %s", other(l, r).typ)
 	}
@@ -160,17 +164,50 @@ func isInstant(t column.Type) bool {
 	return f == familyDay || f == familyClock
 }
 
-// partwise computes part by part.
+// partwise computes part by part. Months and days have 32 bits in every interval, also in one that
+// is only a step on the way.
 func partwise(op string, l, r *bound, src Node) *bound {
 	var parts [3]*bound
 	for i := range parts {
 		parts[i] = intArithmetic(op, int64Type, l.args[i], r.args[i], src)
 	}
-	return intervalNode(parts[0], parts[1], parts[2])
+	return intervalNode(within32(parts[0], src), within32(parts[1], src), parts[2])
 }
 
+// within32 is x, which overflows beyond 32 bits.
+func within32(x *bound, src Node) *bound {
+	if x.kind == boundConst && (x.value.Null || is32(x.value.Int)) {
+		return x
+	}
+	return strict(int64Type, src, func(f *frame) error {
+		copy(f.out.Int, f.args[0].Int[:f.n])
+		if f.check(func(i int) bool { return !is32(f.out.Int[i]) }) != nil {
+			return &OverflowError{Text: src.String(), Type: intervalType.String()}
+		}
+		return nil
+	}, x).onWords(wordOp{code: CodeWithin, constant: math.MaxInt32})
+}
+
+func is32(n int64) bool { return n == int64(int32(n)) }
+
 func timesInterval(x, n *bound, src Node) *bound {
+	if n.typ.Kind == column.Uint64 {
+		n = strict(int64Type, src, func(f *frame) error {
+			copy(f.out.Int, f.args[0].Int[:f.n])
+			return f.check(func(i int) bool { return f.out.Int[i] < 0 })
+		}, n)
+	}
 	return partwise("*", x, intervalNode(n, n, n), src)
+}
+
+// negated is -x as a step on the way, whose months and days may have one bit more than those of an
+// interval.
+func negated(x *bound, src Node) *bound {
+	var parts [3]*bound
+	for i := range parts {
+		parts[i] = intArithmetic("*", int64Type, x.args[i], newConst(intValue(-1)), src)
+	}
+	return intervalNode(parts[0], parts[1], parts[2])
 }
 
 func minusInterval(x *bound, src Node) *bound {
@@ -214,7 +251,47 @@ func (b *binder) compareIntervals(op compareOp, l, r *bound, src Node) (*bound, 
 	if l.kind != r.kind {
 		return nil, typeErrorf("cannot compare %s and %s", l.typ, r.typ)
 	}
-	return b.compare(op, inAll(l, src), inAll(r, src), nil, nil, src)
+	if x, y := inNumber(l), inNumber(r); x != nil && y != nil {
+		return b.compare(op, x, y, nil, nil, src)
+	}
+	holds := op.holds()
+	return strict(boolType, src, func(f *frame) error {
+		for i := range f.out.Int {
+			f.out.Int[i] = holds[compareSpans(spanAt(f.args[:3], i), spanAt(f.args[3:], i))+1]
+		}
+		return nil
+	}, slices.Concat(l.args, r.args)...), nil
+}
+
+func spanAt(parts []*column.Vector, i int) Span {
+	return Span{parts[0].Int[i], parts[1].Int[i], parts[2].Int[i]}
+}
+
+// compareSpans is the three-way comparison by length, a month being 30 days. The microseconds
+// alone may not fit 64 bits, so whole days are compared first.
+func compareSpans(a, b Span) int {
+	days := func(s Span) int64 { return s.Months*30 + s.Days + floorDiv(s.Micros, microsPerDay) }
+	rest := func(s Span) int64 { return s.Micros - floorDiv(s.Micros, microsPerDay)*microsPerDay }
+	return cmp.Or(cmp.Compare(days(a), days(b)), cmp.Compare(rest(a), rest(b)))
+}
+
+// inNumber is the length of an interval in microseconds where it certainly fits 64 bits: that of a
+// constant, or of a difference of timestamps, of which days and microseconds are made. Devices can
+// compare such a number. It is nil of any other interval.
+func inNumber(x *bound) *bound {
+	if s, ok := x.constantSpan(); ok {
+		days := s.Months*30 + s.Days
+		by, fits := addChecked(days*microsPerDay, s.Micros)
+		if mulOverflows(days, microsPerDay) || !fits {
+			return nil
+		}
+		return newConst(intValue(by))
+	}
+	days, rest := x.args[1], x.args[2]
+	if len(days.args) == 2 && len(rest.args) == 2 && days.args[0] == rest.args[0] && days.args[1] == rest.args[1] {
+		return days.args[0] // between2
+	}
+	return nil
 }
 
 // inAll is the length of an interval in microseconds, a month being 30 days.

@@ -172,7 +172,8 @@ func (c *call) intervalPart(p *datePart, x *bound) (*bound, error) {
 	case "epoch_us":
 		return inAll(x, c.n), nil
 	case "epoch_ms":
-		return op(inAll(x, c.n), "//", 1e3), nil
+		whole := intArithmetic("+", int64Type, op(months, "*", 30), days, c.n)
+		return intArithmetic("+", int64Type, op(whole, "*", microsPerDay/1e3), op(micros, "//", 1e3), c.n), nil
 	case "epoch":
 		return strict(doubleType, c.n, intervalSeconds, months, days, micros), nil
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Decoder turns key words back into values. What it sets a vector to is valid
-// as long as the rows, and until the vector is decoded into again, whose memory
-// it reuses: strings lie in the rows themselves, among those of the interner, in an arena,
-// or in the decoder. It must not run before all strings are interned.
+// Decoder turns key words back into values. A decoded vector is valid as long as the rows, and
+// until something else is decoded into it. Its strings lie in the rows themselves, in the
+// interner, in an arena, or in the decoder. It must not run before all strings are interned.
 type Decoder struct {
 	Layout *Layout
 	Intern *Interner
 	Arenas *arena.Arenas // where the refs of the rows are valid
 	Base   int           // index of the first key word in a row
 	Stride int           // words of a row
-	// strings are interned at the same time, but those of the rows were by who decodes them
+	// strings are interned at the same time; the goroutine that decodes has interned those of the
+	// rows
 	Beside bool
 
 	any   []uint64       // of the rows of Begin, or-ed: words with NULL bits and lengths alone
@@ -32,15 +32,15 @@ type Decoder struct {
 	text  [][]byte       // by field: strings that had to be copied
 	table *internedTable // nil: there is none yet
 
-	// what was read of strings before they are copied, which else the compiler may leave out
+	// keeps the compiler from leaving out the reads of touch
 	touched byte
 }
 
 // Type is the type of field i.
 func (d *Decoder) Type(i int) column.Type { return d.Layout.fields[i].typ }
 
-// Begin readies the decoder for rows, whole ones end to end, which, or the
-// first of which, Decode is then called with.
+// Begin prepares the decoder for rows, whole ones end to end. Decode is then called with these
+// rows or with the first of them.
 func (d *Decoder) Begin(rows []uint64) {
 	if d.any == nil {
 		d.any = make([]uint64, d.Layout.Words)
@@ -115,7 +115,7 @@ func (d *Decoder) Decode(i int, rows []uint64, out *column.Vector) {
 	}
 }
 
-// own makes data, of which the decoder has the memory, that of field i.
+// own makes data, whose memory the decoder owns, the data of field i.
 func (d *Decoder) own(i int, data []byte, out *column.Vector) {
 	d.text[i] = slices.Grow(data, column.SpanPadding)
 	out.Data = d.text[i]
@@ -130,7 +130,8 @@ func (f *field) id(word uint64) uint32 { return idAt(word, f.shift) }
 
 func idAt(word uint64, shift uint) uint32 { return uint32(word >> (shift & 63) & (1<<idBits - 1)) }
 
-// Nulls tells of which of the rows of Begin field i is NULL, in the memory of buf; nil: of none.
+// Nulls returns for each row of Begin whether field i is NULL, in the memory of buf. nil: no row
+// is.
 func (d *Decoder) Nulls(i int, rows []uint64, buf []bool) []bool {
 	return d.nulls(&d.Layout.fields[i], rows, buf)
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how strings are decoded: by their places. A short string needs
-// no copy: its bytes lie in the row, in order, where words are stored with the
-// low byte first.
+// This file decodes strings without copies where that is possible. A short string needs none: its
+// bytes lie in the row in order, on machines that store the low byte of a word first.
 
-// lowFirst reports whether they are.
+// lowFirst reports whether this machine does.
 var lowFirst = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // decodeInline sets out to strings of which none is long.
@@ -35,10 +34,10 @@ func (d *Decoder) decodeInline(i int, words []uint64, out *column.Vector) {
 // copyInline sets out to strings of any length.
 func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
 	last := d.Layout.fields[i].size - 1
-	// one row: its string may be too long for a copy
+	// there is one row: its string may be too long for a copy
 	if len(words) <= d.Stride && isLong(words[last]) {
 		b := longBytes(d.Arenas, words[0], words[last])
-		// an arena has as much behind it
+		// in an arena as many bytes follow
 		out.Data = unsafe.Slice(unsafe.SliceData(b), len(b)+column.SpanPadding)[:len(b)]
 		out.Span = append(out.Span, column.Span{Len: uint32(len(b))})
 		return
@@ -63,11 +62,11 @@ func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
 	d.own(i, data, out)
 }
 
-// touchRows is of how many rows the strings are touched before they are copied.
+// touchRows is the number of rows whose strings are touched before they are copied.
 const touchRows = 64
 
-// touch reads the ends of long strings, so that the cache misses of different rows overlap, which
-// they do not where strings are copied.
+// touch reads the ends of long strings, so that the cache misses of different rows overlap. While
+// strings are copied, misses do not overlap.
 func (d *Decoder) touch(words []uint64, last int, chunks [][]byte) {
 	sum := byte(0)
 	for at := 0; at < len(words); at += d.Stride {
@@ -107,20 +106,20 @@ func (d *Decoder) decodeInterned(i int, words []uint64, out *column.Vector) {
 	d.own(i, data, out)
 }
 
-// internedTable is the strings of an interner in one piece, by number. spans
-// is nil if they are too many, or the budget has no room for a second copy.
+// internedTable has the strings of an interner in one piece of memory, by number. spans is nil if
+// there are too many strings, or if the budget has no room for a second copy.
 type internedTable struct {
 	spans []column.Span
 	data  []byte
 }
 
-// tableMost is the most bytes of strings that are laid in one piece. Those
-// that a result names often would not stay in cache if they were more:
-// 8 MiB are a part of a third-level cache.
+// tableMost is the most bytes of strings that are copied into one piece. With more of them, the
+// strings that a result often needs would not stay in the cache: 8 MiB are a part of a third-level
+// cache.
 const tableMost = 8 << 20
 
-// tabulate returns the strings of all shards in one piece, the same for all
-// decoders. It must not run beside id.
+// tabulate returns the strings of all shards in one piece, the same for all decoders. It must not
+// run while id runs.
 func (t *Interner) tabulate() *internedTable {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,10 +2,10 @@ package key
 
 import "github.com/gagg-dev/gagg/internal/column"
 
-// A device can make keys itself. For each field of a row it makes the field's words and hash. Of
-// a NULL they are the NULL bit and NullHash. The words of all fields are or-ed into the key
-// words. The hash of the key mixes the field hashes, in the order of the fields and from the seed
-// on, as Encode does.
+// A device can make keys itself. For each field of a row it makes the field's words and hash. For
+// a NULL they are the NULL bit and NullHash. The words of all fields are or-ed into the key words.
+// The hash of the key mixes the field hashes, in the order of the fields and from the seed on, as
+// Encode does.
 //
 // The words and the hash of bits, and of strings of up to MaxInline bytes, follow from the value
 // by a few operations. Those of other forms and of longer strings are looked up among the entries
@@ -24,7 +24,7 @@ type Field struct {
 	NullBit  uint64 // at its place; a NULL has no other bits
 }
 
-// Fields gives the fields of the key, in the order of the columns.
+// Fields returns the fields of the key, in the order of the columns.
 func (l *Layout) Fields() []Field {
 	out := make([]Field, len(l.fields))
 	for i := range l.fields {
@@ -38,9 +38,9 @@ func (l *Layout) Fields() []Field {
 // NULLs, as values of field i: words[k][e] is word k of entry e, shifted to its place, and
 // hash[e] the entry's field hash. Both are valid until the next TranslateDict or Encode.
 //
-// Of long strings the words hold the refs that Texts gives (TEXT-ONCE). ok is false if there are
-// any and the encoder has no Texts, or these no memory: no device can make such a row then. Strings
-// may be interned: see Interner.Settle.
+// For long strings the words hold the refs that Texts gives (TEXT-ONCE). ok is false if there are
+// long strings and the encoder has no Texts, or Texts has no memory. Then no device can make such
+// a row. Strings may be interned: see Interner.Settle.
 func (e *Encoder) TranslateDict(i int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool) {
 	f, d := &e.layout.fields[i], &e.flat
 	e.translate(f, entries, d)
@@ -48,8 +48,8 @@ func (e *Encoder) TranslateDict(i int, entries *column.Vector) (words [][]uint64
 	return d.words[:n:n], d.hash, !d.long || e.internLong(f, entries, d)
 }
 
-// internLong puts the refs of the long strings among entries into their words; false: they have
-// none.
+// internLong puts the refs of the long strings among entries into their words. It returns false if
+// there are no refs for them.
 func (e *Encoder) internLong(f *field, v *column.Vector, d *entries) bool {
 	if e.Texts == nil {
 		return false

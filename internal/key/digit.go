@@ -2,17 +2,16 @@ package key
 
 import "encoding/binary"
 
-// This file is how keys are ordered a word at a time: the words that a decoder
-// makes of a key, its digits, order keys like Compare.
+// This file orders keys one word at a time. A decoder makes words of a key, its digits, which
+// order keys as Compare does.
 //
 //	a string        its bytes, 7 a digit, and in the low byte how many of them are the
 //	                string's, textMore if it goes on; a NULL is one digit, nullText
 //	any other field first whether it is NULL, then the words of the value
 //
-// If the digits of two keys are equal so far, the next ones stand for the same
-// of their fields.
+// If the first digits of two keys are equal, the next digits of both stand for the same field.
 
-// Digit is which digit of a key is meant; the zero value is the first.
+// Digit is the position of a digit in a key. The zero value is the first digit.
 type Digit struct{ field, part int }
 
 const (
@@ -21,7 +20,8 @@ const (
 	nullText  = ^uint64(0)
 )
 
-// Digit returns digit `at` of a row's key, and which one comes next; end: none does.
+// Digit returns digit `at` of a row's key and the position of the next one. end: there is no other
+// digit.
 func (d *Decoder) Digit(row []uint64, at Digit) (digit uint64, next Digit, end bool) {
 	f, more := &d.Layout.fields[at.field], false
 	switch {

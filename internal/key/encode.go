@@ -12,13 +12,13 @@ type Encoder struct {
 	Words [][]uint64 // Words[w][i] is word w of the key of row i
 	Hash  []uint64   // hash of the key of row i
 
-	// Cancelled tells why the run has been cancelled. It is asked now and then while a dictionary
-	// is translated, which may have millions of entries. nil: nobody cancels. See Err.
+	// Cancelled returns the reason why the run was cancelled. It is called now and then while a
+	// dictionary is translated, which may have millions of entries. nil: the run cannot be
+	// cancelled. See Err.
 	Cancelled func() error
 	err       error
 
-	// Texts is where TranslateDict gets the refs of long strings from, for devices; nil: it has
-	// none.
+	// Texts gives TranslateDict the refs of long strings, for devices; nil: there are none.
 	Texts *Texts
 	texts textBatch
 
@@ -33,7 +33,7 @@ type Encoder struct {
 
 	longRows []int32 // scratch: rows with a long string that is compared
 
-	// what was read of strings before they are compared, which else the compiler may leave out
+	// keeps the compiler from leaving out the reads before strings are compared
 	touched byte
 }
 
@@ -52,8 +52,8 @@ type entries struct {
 	long  bool // some are long strings
 }
 
-// NewEncoder returns an encoder for keys of layout l; in numbers the strings
-// that are interned, for the whole query.
+// NewEncoder returns an encoder for keys of layout l. The interner `in` numbers strings for the
+// whole query.
 func NewEncoder(l *Layout, in *Interner) *Encoder {
 	return &Encoder{
 		Words:  make([][]uint64, l.Words),
@@ -80,7 +80,8 @@ func (e *Encoder) Encode(cols []column.Vector, n int) {
 	}
 }
 
-// Err is why the translation of a dictionary was ended; what Encode gave is not to be used then.
+// Err is the reason why the translation of a dictionary was stopped. The results of Encode must
+// not be used then.
 func (e *Encoder) Err() error { return e.err }
 
 func zeroed(s []uint64, n int) []uint64 {
@@ -112,9 +113,9 @@ func (e *Encoder) field(i int, v *column.Vector) {
 	}
 }
 
-// translated reports whether d is the translation of v's dictionary, and makes it so when more
-// rows have come than there are entries: of a large dictionary a filter may leave few rows, and who
-// looks each entry up once asks for no more.
+// translated reports whether d is the translation of v's dictionary. It translates the dictionary
+// when more rows have come than there are entries: a filter may leave few rows, for which
+// translating a large dictionary would not pay.
 func (e *Encoder) translated(f *field, v *column.Vector, d *entries) bool {
 	if f.plainInts(v) && v.Dict.Len() > maxTranslated {
 		return false
@@ -163,7 +164,7 @@ func (e *Encoder) allNull(f *field, n int) {
 	}
 }
 
-// coded places the entries that the codes name.
+// coded places the translated entries of the codes.
 func (e *Encoder) coded(f *field, v *column.Vector, d *entries) {
 	for k := range f.size {
 		w, src := e.Words[f.word+k], d.words[k]
@@ -198,7 +199,7 @@ func (e *Encoder) coded(f *field, v *column.Vector, d *entries) {
 	}
 }
 
-// placed places translated values, one a row.
+// placed places translated values, one for each row.
 func (e *Encoder) placed(f *field, v *column.Vector, d *entries) {
 	nulls := e.Words[f.nullWord]
 	for i := range v.Len {
@@ -214,7 +215,7 @@ func (e *Encoder) placed(f *field, v *column.Vector, d *entries) {
 	}
 }
 
-// ints is the fast way of integers without NULLs.
+// ints is the fast path for integers without NULLs.
 func (e *Encoder) ints(f *field, v *column.Vector) {
 	mask := uint64(1)<<f.bits - 1
 	vals := v.Int[:v.Len]
@@ -226,7 +227,7 @@ func (e *Encoder) ints(f *field, v *column.Vector) {
 	}
 }
 
-// inline is the fast way of strings without NULLs.
+// inline is the fast path for strings without NULLs.
 func (e *Encoder) inline(f *field, v *column.Vector) {
 	if f.size != leastInlineWords {
 		e.inlineWide(f, v)
@@ -274,9 +275,8 @@ func (e *Encoder) inlineWide(f *field, v *column.Vector) {
 	e.refer(f, v, long)
 }
 
-// translate computes the field words, in place within their word, and the
-// field hash of each value of a flat vector. Slots of NULL rows come out
-// unspecified.
+// translate computes the field words, in place within their word, and the field hash of each value
+// of a flat vector. The results for NULL rows are undefined.
 func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
 	for k := range f.size {
 		d.words[k] = zeroed(d.words[k], v.Len)
@@ -294,8 +294,8 @@ func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
 	}
 }
 
-// lookEntries is how many entries are translated, in some milliseconds, before Cancelled is asked
-// again.
+// lookEntries is how many entries are translated, which takes some milliseconds, before Cancelled
+// is called again.
 const lookEntries = 1 << 14
 
 func (e *Encoder) cancelled() bool {

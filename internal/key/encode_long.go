@@ -8,10 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is what an encoder knows of long strings. In its words the first
-// one of a long string is the string's index in the vector that it came from,
-// or in the dictionary of that vector: nothing is copied before it is known
-// that the key is kept.
+// This file handles the long strings of an encoder. In the encoder's words, the first word of a
+// long string is its index in the vector that it came from, or in the dictionary of that vector.
+// No string is copied before it is known that the key is kept.
 
 // refer records that the long strings of a field, if there are any, are
 // numbered by their index in v.
@@ -21,14 +20,14 @@ func (e *Encoder) refer(f *field, v *column.Vector, any bool) {
 	}
 }
 
-// Layout is that of the keys.
+// Layout returns the layout of the keys.
 func (e *Encoder) Layout() *Layout { return e.layout }
 
 // HasLong reports whether there may be long strings in the keys of the batch.
 // If not, keys are equal if and only if their words are.
 func (e *Encoder) HasLong() bool { return e.some }
 
-// at is the long string of row i in the inline field that begins at word w.
+// at returns the long string of row i in the inline field that begins at word w.
 func (e *Encoder) at(w, i int) []byte { return e.long[w].Bytes(int(e.Words[w][i])) }
 
 // LongBytes is how many bytes of an arena, as arena.Size counts them, the
@@ -52,8 +51,8 @@ func (e *Encoder) LongBytes() int {
 // Group g is row g of rows, stride words each, whose key words begin at base and whose refs are
 // valid in reg.
 //
-// It compares one key word of all rows after the other, and reads the ends of long strings before
-// it compares them: so the cache misses of different rows overlap.
+// It compares the first key word of all rows, then the second one, and so on, and reads the ends
+// of long strings before it compares them. So the cache misses of different rows overlap.
 func (e *Encoder) Match(groups []uint32, none uint32, rows []uint64, stride, base int, reg *arena.Arenas) {
 	for _, w := range e.layout.plain {
 		own := e.Words[w][:len(groups)]

@@ -72,12 +72,12 @@ func hashAt(data []byte, off, n uint32) uint64 {
 	return xxh3.Hash(data[off : off+n])
 }
 
-// wordAt is 8 bytes of data, some of which may lie behind its end.
+// wordAt returns 8 bytes of data, some of which may lie behind its end.
 func wordAt(data []byte, off uint32) uint64 {
 	return binary.LittleEndian.Uint64(data[off : off+8 : cap(data)])
 }
 
-// canonicalNaN is the one NaN of keys.
+// canonicalNaN is the only NaN that keys have.
 var canonicalNaN = math.Float64bits(math.NaN())
 
 // floatBits gives equal bits to equal floats: NaN equals NaN, -0 equals 0.

@@ -13,18 +13,17 @@ import (
 // of a query. It is for the entries of dictionaries, which are few: it grows
 // until the query ends and cannot be spilled.
 //
-// Memory is asked of the budget as it is taken, in the middle of a batch,
-// where nothing can be done about a refusal. What is refused is a debt, which
-// [Interner.Settle] asks for again.
+// Memory is drawn from the budget in the middle of a batch, where a refusal cannot be dealt with.
+// Refused bytes become a debt, which [Interner.Settle] draws later.
 //
-// It is split into shards by hash, each with an open addressing table and an
-// append-only store. The number of a string is its index in its shard times the
-// number of shards, plus the shard. Who adds a string holds the lock of its
-// shard; who looks one up takes none, since nearly all strings are there, and
-// workers that only count themselves as readers would wait for one another.
+// It is split into shards by hash, each with an open addressing table and an append-only store.
+// The number of a string is its index in its shard times the number of shards, plus the shard. A
+// worker that adds a string holds the lock of its shard. Looking a string up takes no lock, since
+// nearly all strings are there already, and even counting readers would make workers wait for each
+// other.
 //
-// That hash is seeded (secret): strings cannot be made to crowd. So numbers
-// are other ones in each process, and no order may be made of them.
+// That hash is seeded (secret), so that nobody can make strings whose hashes crowd. The numbers
+// therefore differ between processes, and no order may depend on them.
 type Interner struct {
 	shards [internShards]internShard
 	memory budget.Lender
@@ -53,7 +52,7 @@ type internShard struct {
 }
 
 // internIndex finds the entries of a shard. An entry is written before its number is in dir, and
-// never again.
+// is never changed.
 type internIndex struct {
 	// index+1 of an entry, 0: free; a power of two long; read and written atomically
 	dir     []uint32
@@ -72,12 +71,11 @@ func NewInterner(memory budget.Lender) *Interner { return &Interner{memory: budg
 // Bytes is how much memory the strings and tables take.
 func (t *Interner) Bytes() int64 { return t.bytes.Load() }
 
-// Settle asks the budget for what it has refused before; the error is the
-// budget's.
+// Settle draws the bytes that the budget refused before. The error is that of the budget.
 func (t *Interner) Settle() error { return t.debt.Settle(t.memory) }
 
-// Close lets go of all strings and gives their memory back to the budget. No
-// number may be used any more.
+// Close frees all strings and gives their memory back to the budget. No number may be used any
+// more.
 func (t *Interner) Close() {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -110,13 +108,13 @@ func (t *Interner) id(b []byte) uint32 {
 	return i<<internShardBits | uint32(hash>>(64-internShardBits))
 }
 
-// get returns the string numbered id. It must not run beside id, unless the caller has the number
-// from there.
+// get returns the string with a number. It must not run while id runs, unless the caller itself
+// got the number from id.
 func (t *Interner) get(id uint32) string {
 	return t.shards[id&(internShards-1)].index.Load().entries[id>>internShardBits].data
 }
 
-// entries is all entries. It must not run beside id.
+// entries returns all entries. It must not run while id runs.
 func (s *internShard) entries() []internEntry {
 	if s.n == 0 {
 		return nil
@@ -152,7 +150,7 @@ func (s *internShard) add(t *Interner, b []byte, hash uint64) uint32 {
 	return i
 }
 
-// store copies b to where it stays: chunks are appended to, never moved.
+// store copies b to a chunk, where it stays: chunks are never moved.
 func (s *internShard) store(t *Interner, b []byte) string {
 	if len(b) > cap(s.chunk)-len(s.chunk) {
 		s.next = min(max(internChunk, 2*s.next), internChunkMost)

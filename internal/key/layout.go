@@ -27,11 +27,10 @@
 //	last word    longMark (8 bits) | top bits of its hash (24) | length (32)
 //	between      zeros
 //
-// KEY-EXACT: two keys are equal if and only if all their words are equal,
-// where the first words of two long strings are compared by the bytes that
-// they stand for. Floats are normalised first (one NaN, one zero), and strings
-// have one form for each value. A hash is never taken for the key: it only
-// spares most comparisons of bytes.
+// KEY-EXACT: two keys are equal if and only if all their words are equal, where the first words of
+// two long strings are compared by the bytes that they stand for. Floats are normalised first (one
+// NaN, one zero), and strings have one form for each value. A hash never replaces the comparison
+// of keys: it only avoids most comparisons of bytes.
 //
 // KEY-LONG: the string of a ref has the length that the last word says.
 //
@@ -105,8 +104,8 @@ const idBits = 31
 type Column struct {
 	Type   column.Type
 	Intern bool // strings are mostly dictionary codes: hold numbers, not bytes
-	// other strings are held in the key itself if they have at most about so many bytes; at least
-	// MaxInline, at most MostInline
+	// other strings are held in the key itself if they have at most about that many bytes; at
+	// least MaxInline, at most MostInline
 	Inline int
 	Filled bool // it is never NULL, and needs no bit for that
 }
@@ -163,9 +162,8 @@ func NewLayout(cols []Column) *Layout {
 	return l
 }
 
-// Constant gives a key without columns a word, which is 0 in all rows: devices compare one at
-// least.
-// It is called before there are any rows.
+// Constant gives a key without columns one word, which is 0 in all rows: devices compare at least
+// one word. It is called before there are any rows.
 func (l *Layout) Constant() {
 	l.Words = 1
 	l.sort()
@@ -177,7 +175,7 @@ func (f *field) last() int { return f.word + f.size - 1 }
 // most is the length of the longest string that an inline field holds itself.
 func (f *field) most() uint32 { return uint32(8*f.size - 1) }
 
-// sort tells the first and last words of inline fields from the others.
+// sort separates the first and last words of inline fields from the other words.
 func (l *Layout) sort() {
 	inline := make([]bool, l.Words)
 	for i := range l.fields {

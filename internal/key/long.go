@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file is what rows that hold refs to long strings need beside the
-// decoder: to be compared, and to be moved between arenas and blocks on disk.
+// This file compares rows that have refs to long strings, and moves them between arenas and blocks
+// on disk.
 
 // longWord is the last word of a long string of n bytes with the given hash.
 func longWord(hash uint64, n uint32) uint64 {
@@ -20,7 +20,7 @@ func longWord(hash uint64, n uint32) uint64 {
 // long string.
 func isLong(hi uint64) bool { return hi>>63 != 0 }
 
-// longBytes is the string of the two words.
+// longBytes returns the long string of two words.
 func longBytes(reg *arena.Arenas, lo, hi uint64) []byte {
 	b := reg.Get(lo)
 	invariant.Check(len(b) == int(uint32(hi)), "KEY-LONG")
@@ -94,9 +94,9 @@ func (l *Layout) AnyLong(row []uint64, base int) bool {
 	return false
 }
 
-// Touch reads the first and the last byte of each long string of a row. A loop of it has no
+// Touch reads the first and the last byte of each long string of a row. A loop of calls has no
 // branch to predict, so the processor waits for the memory of many rows at a time. The row's refs
-// are valid in the registry that chunks are of.
+// must be valid in the registry of the chunks.
 func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 	for _, w := range l.inline {
 		ref, hi := row[base+w.lo], row[base+w.hi]

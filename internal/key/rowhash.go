@@ -1,19 +1,18 @@
 package key
 
-// This file is where rows have the hash of their key: in their first word, before the key words, or
-// nowhere.
+// Rows have the hash of their key in their first word, before the key words, or they have no hash.
 //
-// HASH-OMITTED: rows whose keys are a few values that are hashed by their bits, as integers are,
-// have no place for the hash, which is a multiplication for each value. A row of an integer and a
-// count is a third shorter.
+// HASH-OMITTED: rows have no hash if their keys are a few values that are hashed by their bits, as
+// integers are. Their hash is computed each time, by one multiplication for each value. A row of
+// an integer and a count is a third shorter without it.
 
-// mostRehashed is of how many values rows have no hash: each is a multiplication for every time
-// that a row is looked at. Four take some 16 cycles, about as long as reading a word from the
-// second-level cache.
+// mostRehashed is the most values of a key without a stored hash. Each value takes a
+// multiplication whenever the row is read. Four take some 16 cycles, about as long as reading a
+// word from the second-level cache.
 const mostRehashed = 4
 
-// OmitHash has rows have no hash, if that can be made of their key words. It is called before there
-// are any rows. Where a device takes part they have one.
+// OmitHash makes rows have no hash, if it can be computed from their key words. It is called
+// before there are any rows. It is not called where a device takes part.
 func (l *Layout) OmitHash() {
 	for i := range l.fields {
 		if l.fields[i].form != FormBits {
@@ -25,7 +24,7 @@ func (l *Layout) OmitHash() {
 	}
 }
 
-// Base is which word of a row is the first one of the key.
+// Base is the index of the first key word in a row.
 func (l *Layout) Base() int {
 	if l.bare {
 		return 0

@@ -7,9 +7,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// secret seeds the hashes by which strings and keys are looked up where ordinary hashes may have
-// been made to collide: anybody can compute those. It differs between processes, so nothing seen
-// outside of the process may depend on these hashes: neither the order of groups nor their
+// secret seeds the hashes of some look-ups of strings and keys. Anybody can compute the ordinary
+// hashes, and so make keys that collide. The seed differs between processes, so nothing that is
+// visible outside of the process may depend on these hashes: neither the order of groups nor their
 // partition.
 var secret = maphash.MakeSeed()
 
@@ -17,8 +17,8 @@ var secret = maphash.MakeSeed()
 const secretWords = 16
 
 // Secret returns a seeded hash of each row's key. Equal keys have equal hashes, however they are
-// coded, and so do stored rows of them: Layout.Secret. The result is valid until the next Encode.
-// Secret comes before Store.
+// coded, and Layout.Secret of their stored rows is the same. The result is valid until the next
+// Encode. Secret must be called before Store.
 func (e *Encoder) Secret() []uint64 {
 	e.secret = zeroed(e.secret, len(e.Hash))
 	var buf [secretWords]uint64

@@ -11,9 +11,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// Texts is the long strings of a run that keys made for devices have: each once, whoever adds it.
-// A device compares keys by their words alone. It can do that also where they have long strings,
-// since of these
+// Texts holds the long strings of a run that are in keys made for devices. It has each string
+// once, also if several workers add it. A device compares keys by their words alone. That works
+// for long strings too, because of this invariant:
 //
 // TEXT-ONCE: equal strings have one ref, and different ones have different refs.
 //
@@ -27,18 +27,19 @@ import (
 // Shards, by the top bits of a hash, each with a lock, a table and an arena. Strings come a
 // dictionary at a time. They are sorted by shard, so that a lock is taken once for some dozens of
 // them, and the cache misses of these overlap. A table is open addressing over slots of 16 bytes,
-// hash and ref, at most half full. The hash is seeded (secret): strings cannot be made to crowd.
+// hash and ref, at most half full. The hash is seeded (secret), so that nobody can make strings
+// that crowd.
 //
 // # Memory
 //
 // Strings cannot be put to disk before the end of the run, since rows on devices refer to them. So
-// they have a part of the memory for themselves, and a refusal is an answer and no error of the
-// run: the CPU makes the rows then.
+// they have a part of the memory for themselves. A refusal of memory does not fail the run: the
+// CPU makes the rows then.
 //
 // # Phases
 //
-// Strings are added while the input is read. Close ends that: the tables go, and the strings stay
-// until the registry is closed.
+// Strings are added while the input is read. Close ends that: it frees the tables, and the strings
+// stay until the registry is closed.
 type Texts struct {
 	shards [textShards]textShard
 	memory budget.Lender
@@ -46,8 +47,8 @@ type Texts struct {
 }
 
 const (
-	// textShards: with 16 workers, each at one for a few microseconds, one in four finds another
-	// one there. An arena of each takes 16 KiB at least.
+	// textShards: with 16 workers, each of which uses a shard for a few microseconds, one in four
+	// finds another worker there. The arena of each shard takes 16 KiB at least.
 	textShards    = 64
 	textShardBits = 6
 
@@ -63,11 +64,11 @@ type textShard struct {
 	seen  uint64 // what was read before it was needed, which else the compiler may leave out
 }
 
-// mask is what the number of a slot is cut to.
+// mask is the mask for the number of a slot.
 func (s *textShard) mask() uint64 { return uint64(len(s.slots)/2 - 1) }
 
-// NewTexts returns texts without any, whose refs are valid in a registry, and for which all memory
-// is drawn from a lender; nil: there is no limit.
+// NewTexts returns an empty Texts. Its refs are valid in the registry `in`. It draws all memory
+// from the lender; nil: there is no limit.
 func NewTexts(in *arena.Arenas, memory budget.Lender) *Texts {
 	t := &Texts{memory: budget.Or(memory), in: in}
 	for i := range t.shards {
@@ -76,8 +77,8 @@ func NewTexts(in *arena.Arenas, memory budget.Lender) *Texts {
 	return t
 }
 
-// Len is how many strings there are, and how many bytes they have. It must not run beside an
-// encoder.
+// Len is how many strings there are, and how many bytes they have. It must not run while an
+// encoder runs.
 func (t *Texts) Len() (n, bytes int64) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -86,7 +87,7 @@ func (t *Texts) Len() (n, bytes int64) {
 	return n, bytes
 }
 
-// Close ends adding strings. Those that there are stay.
+// Close ends the adding of strings. The strings stay.
 func (t *Texts) Close() {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -96,7 +97,7 @@ func (t *Texts) Close() {
 	}
 }
 
-// textBatch is scratch of who adds strings: some of a vector, in the order of their shards.
+// textBatch is scratch memory for adding strings of a vector, in the order of their shards.
 type textBatch struct {
 	hash  []uint64 // of string k of the list
 	order []int32  // the list's numbers, those of a shard side by side
@@ -120,7 +121,7 @@ func (t *Texts) intern(v *column.Vector, list []int32, refs []uint64, b *textBat
 	return nil
 }
 
-// sort hashes the strings and counts them out into their shards.
+// sort hashes the strings and orders them by their shards.
 func (b *textBatch) sort(v *column.Vector, list []int32) {
 	b.hash, b.order = resized(b.hash, len(list)), resized(b.order, len(list))
 	clear(b.ends[:])

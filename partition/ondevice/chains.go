@@ -146,8 +146,8 @@ func (c *Chains) allocate() (err error) {
 // bits is the bytes of a bit a row, for whole tiles of words.
 func (c *Chains) bits(n int) cuda.Size { return cuda.Size(n+chainTileUnit-1) / chainTileUnit * 4 }
 
-// Reset makes all chains empty without giving their pages back, and waits for that: the
-// pool has been reset.
+// Reset makes all chains empty without giving their pages back, and waits for that. The pool must
+// have been reset.
 func (c *Chains) Reset() error {
 	stream, err := c.thread.NewStream()
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *Chains) Reset() error {
 	return errors.Join(err, stream.Close())
 }
 
-// view is what a launch takes.
+// view is the chains as kernels take them.
 func (c *Chains) view() kernels.ScatterChains {
 	return kernels.ScatterChains{
 		Pool: c.pool.View(), Rows: c.now.rows.Ptr, Lengths: c.lengths.Ptr, Directory: c.now.directory.Ptr,
@@ -165,8 +165,8 @@ func (c *Chains) view() kernels.ScatterChains {
 	}
 }
 
-// settle queues what makes chains whole behind a launch (CHAIN-FULL), and gives n chains from first
-// on back.
+// settle queues the kernels that complete the chains after a launch (CHAIN-FULL), and gives back
+// the pages of n chains from first on.
 func (c *Chains) settle(stream *cuda.Stream, first, n int) error {
 	if err := stream.Fill(c.next.directory, 0xff); err != nil {
 		return err
@@ -188,14 +188,14 @@ func (c *Chains) settle(stream *cuda.Stream, first, n int) error {
 // PageRows is how many rows a page holds.
 func (c *Chains) PageRows() int { return int(c.pageRows) }
 
-// Append queues that the first n rows of src are appended to their partitions' chains. Once the
-// stream is done, Left tells for how many there was a page.
+// Append queues a kernel that appends the first n rows of src to the chains of their partitions.
+// Once the stream is done, Left returns how many rows found no page.
 func (c *Chains) Append(stream *cuda.Stream, src cuda.Span, n int) error {
 	return c.append(stream, src, n, 0)
 }
 
-// AppendLeft queues the same for those rows of src, n as before, that were left by the Append or
-// AppendLeft before: each is in a page or left (CHAIN-LEFT).
+// AppendLeft queues the same for the rows of src that the last Append or AppendLeft has left; n is
+// as before. Each row is in a page or left (CHAIN-LEFT).
 func (c *Chains) AppendLeft(stream *cuda.Stream, src cuda.Span, n int) error {
 	return c.append(stream, src, n, 1)
 }
@@ -228,7 +228,7 @@ func (c *Chains) append(stream *cuda.Stream, src cuda.Span, n int, again uint32)
 	return c.settle(stream, 0, 0)
 }
 
-// kernel is the one that appends rows of this many words.
+// kernel is the kernel that appends rows of this many words.
 func (c *Chains) kernel() func(*cuda.Stream, cuda.Grid, kernels.ScatterRows, kernels.ScatterChains, kernels.ScatterLeft) error {
 	switch {
 	case c.rows.Stride == 2:
@@ -254,8 +254,8 @@ func (c *Chains) Left() (int, error) {
 	return 0, nil
 }
 
-// Move makes the chains those of another thread, whose goroutine uses them from now on. What was
-// queued on streams of the one before is done.
+// Move gives the chains to another thread, whose goroutine uses them from now on. All work that
+// was queued on streams of the last thread must have ended.
 func (c *Chains) Move(t *cuda.Thread) { c.thread = t }
 
 // Close frees the memory, but not the pages: the pool is the caller's. Work that

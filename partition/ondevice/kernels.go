@@ -5,9 +5,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// movePlace is the place, in the order of their source, of the kernel that moves rows of so many
-// words: behind three that do not move rows are those for pairs of words, for an even number and
-// for an odd one.
+// movePlace is the number, in its source, of the kernel that moves rows of that many words. The
+// first three kernels do not move rows; then come those for pairs of words, for even numbers and
+// for odd numbers of words.
 func movePlace(stride int) int {
 	switch {
 	case stride == 2:
@@ -19,7 +19,7 @@ func movePlace(stride int) int {
 	}
 }
 
-// ChainKernels is those of k that append rows of so many words to chains.
+// ChainKernels returns the kernels of k that append rows of that many words to chains.
 func ChainKernels(k *kernels.EgaScatterChain, stride int) []*cuda.Source {
 	return k.Parts(0, 1, 2, movePlace(stride))
 }

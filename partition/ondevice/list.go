@@ -14,7 +14,7 @@ type ChainSize struct {
 	Last  int // rows in its last page; all others are full
 }
 
-// Rows is the rows of a chain whose pages hold so many.
+// Rows is the number of rows of a chain whose pages hold pageRows rows.
 func (s ChainSize) Rows(pageRows int) int { return max(s.Pages-1, 0)*pageRows + s.Last }
 
 // Sizes reads how large the chains of all partitions are. No call may be under way.
@@ -37,8 +37,8 @@ func (c *Chains) Sizes() ([]ChainSize, error) {
 	return sizes, nil
 }
 
-// List queues that the pages of all chains, which have these sizes, are listed on the device. The
-// list is valid until the next List or until rows are appended.
+// List queues a kernel that lists the pages of all chains, which have these sizes, on the device.
+// The list is valid until the next List or until rows are appended.
 func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize) error {
 	from := make([]uint32, 0, len(sizes))
 	raw := make([]byte, 0, 4*len(sizes))
@@ -54,8 +54,8 @@ func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize) error {
 	return c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), c.from.Ptr, c.pages.Ptr)
 }
 
-// Gather queues, behind List, that n rows of the chain of partition p, from row `first` on, are
-// copied to the start of device memory.
+// Gather queues a copy of n rows of the chain of partition p, from row `first` on, to the start of
+// `to`. List comes before it.
 func (c *Chains) Gather(stream *cuda.Stream, p, first, n int, to cuda.Span) error {
 	if size := c.rows.bytes(n); n < 1 || size > to.Size {
 		return fmt.Errorf("gather a chain: %d rows to %v", n, to.Size)
@@ -65,6 +65,6 @@ func (c *Chains) Gather(stream *cuda.Stream, p, first, n int, to cuda.Span) erro
 	return c.kernels.Gather(stream, kernels.Sweep(uint64(n)*uint64(stride)), c.view(), pages, stride, uint64(first), uint32(n), to.Ptr)
 }
 
-// Free queues that the pages of the n partitions from first on are given back to the pool, and that
-// their chains are empty.
+// Free queues a kernel that gives the pages of the n partitions from first on back to the pool,
+// which leaves their chains empty.
 func (c *Chains) Free(stream *cuda.Stream, first, n int) error { return c.settle(stream, first, n) }

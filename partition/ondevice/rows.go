@@ -30,8 +30,8 @@ type Rows struct {
 	Skip uint
 	// Bits is how many bits choose the partition: there are 2^Bits.
 	Bits uint
-	// TileRows is how many rows a block divides at once; 0: as many as its
-	// shared memory holds. More than that are cut down to it.
+	// TileRows is how many rows a block divides at once; 0, or too many: as many as its shared
+	// memory holds.
 	TileRows int
 }
 
@@ -69,8 +69,8 @@ func (d Rows) Partition(row []uint64) int {
 // bytes is the size of n rows.
 func (d Rows) bytes(n int) cuda.Size { return cuda.Size(n) * cuda.Size(d.Stride) * 8 }
 
-// View is n rows at an address as kernels are told of them, divided by `chosen` bits behind
-// the first `skip`.
+// View is n rows at an address, as kernels take them. They are divided by `chosen` bits after the
+// first `skip` bits.
 func (d Rows) View(at cuda.Span, n int, skip, chosen uint, tile uint32) kernels.ScatterRows {
 	hashed := uint32(1)
 	if d.Keyed {
@@ -82,8 +82,8 @@ func (d Rows) View(at cuda.Span, n int, skip, chosen uint, tile uint32) kernels.
 	}
 }
 
-// BlockRows is how many rows a block divides at once, if a partition takes so many
-// bytes of its shared memory.
+// BlockRows is how many rows a block divides at once, if each partition takes perPartition bytes
+// of its shared memory.
 func (d Rows) BlockRows(t *cuda.Thread, chosen uint, perPartition uint32) uint32 {
 	rows := kernels.ScatterTile(uint32(d.Stride), uint32(chosen), perPartition, t.Context().Device().SharedPerBlock)
 	if d.TileRows > 0 {

@@ -1,6 +1,6 @@
-// Package reference holds the scatter of rows on the device that no query takes: what package
-// partition/ondevice's chains of pages are measured against (bench/scatter), and the first half of
-// a strategy of ega/reference. Nothing of it is in the program.
+// Package reference holds a scatter of rows on the device that no query uses. The chains of pages
+// of package partition/ondevice are measured against it (bench/scatter), and it is the first half
+// of a strategy of ega/reference. It is not part of the program.
 package reference
 
 import (

@@ -1,4 +1,4 @@
-// Package pinned allocates as much pinned memory as there is.
+// Package pinned allocates pinned memory, or less where the memory is short.
 package pinned
 
 import (
