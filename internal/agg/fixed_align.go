@@ -240,30 +240,41 @@ func (d *alignedAdder) add(t *Table, gids []uint32, from, before int) {
 	}
 }
 
-// alignedBlock is how many rows are added to one sum after the other: so long the rows of their
-// groups stay in the first-level cache.
-const alignedBlock = 256
+const (
+	// alignedBlock is how many rows are added to one sum before the next sum's turn: so long the
+	// rows of their groups stay in the first-level cache.
+	alignedBlock = 256
 
-// nearWords is how many words of a table are in a cache, about: rows of a larger one are touched
-// before anything is added to them. Of a loop that does no more the processor has many rows under
-// way at once.
-const nearWords = 1 << 17
+	// nearWords is about how many words of a table are in a cache. Of a larger table the rows of
+	// groups are prefetched, alignedAhead before something is added to them. That is done for
+	// alignedStep rows at a time, which are then the block: the fewer there are, the more evenly
+	// the lines come that the processor has under way, of which there are 10 to 20.
+	nearWords    = 1 << 17
+	alignedAhead = 64
+	alignedStep  = 32
+)
 
-// touchRows reads a word of each cache line of the rows of some groups, if they are far away.
-func (t *Table) touchRows(gids []uint32) {
-	const line = 8 // words
-	rows, stride := t.Rows, t.Stride
-	if len(rows) < nearWords {
-		return
+// addAligned adds rows to the sums of adders.
+func (t *Table) addAligned(adders []alignedAdder, gids []uint32) {
+	block, ahead := alignedBlock, len(gids)
+	first, end := t.Stride, 0 // words of a row that sums have
+	for i := range adders {
+		s := adders[i].s
+		first, end = min(first, s.hot), max(end, s.hot+s.fixed.n)
 	}
-	sum := uint64(0)
-	for from := 0; from < stride; from += line {
-		words := rows[min(from, stride-1):]
-		for _, g := range gids {
-			sum += words[int(g)*stride]
+	if len(t.Rows) >= nearWords && len(adders) > 0 {
+		block, ahead = alignedStep, alignedAhead
+		prefetchRows(t.Rows[first:], t.Stride, end-first, gids[:min(ahead, len(gids))])
+	}
+	for from := 0; from < len(gids); from += block {
+		before := min(from+block, len(gids))
+		if next := from + ahead; next < len(gids) {
+			prefetchRows(t.Rows[first:], t.Stride, end-first, gids[next:min(next+block, len(gids))])
+		}
+		for i := range adders {
+			adders[i].add(t, gids, from, before)
 		}
 	}
-	t.scratch.touched += byte(sum)
 }
 
 // updateAligned adds the rows of a view to fixed-point sums, of the same set.
@@ -277,14 +288,7 @@ func (l *Layout) updateAligned(t *Table, slots []slot, v *view) {
 		}
 	}
 	t.scratch.adders = adders
-	// Sums come first, with the shortest loop, which waits for rows from memory.
-	slices.SortStableFunc(adders, func(a, b alignedAdder) int { return int(a.s.op) - int(b.s.op) })
-	for from := 0; from < len(v.gids); from += alignedBlock {
-		t.touchRows(v.gids[from:min(from+alignedBlock, len(v.gids))])
-		for i := range adders {
-			adders[i].add(t, v.gids, from, min(from+alignedBlock, len(v.gids)))
-		}
-	}
+	t.addAligned(adders, v.gids)
 	for i := range adders {
 		if d := &adders[i]; !d.s.addRest(t, v.gids, d.x, d.y) {
 			d.s.noteView(t, v)
