@@ -367,6 +367,9 @@ type alignedSums struct {
 	by     uint // the bit of the word that integers begin at
 }
 
+// Loops over powers multiply by 2^by in place of shifting: that gives a word and what goes to the
+// next one in two operations, where two shifts by a variable take five.
+
 // carryInto adds 1 to words, or takes it off where negative is all bits.
 func carryInto(words []uint64, negative uint64) {
 	carry := 1 - negative&1
@@ -441,17 +444,19 @@ func addProducts2(to alignedSums, gids []uint32, x, y []int64) (n int, negative 
 
 // addSquares adds squares of integers.
 func addSquares(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	words, stride, above, shift := to.words, to.stride, to.above, uint64(1)<<(to.by&63)
 	x = x[:len(gids)]
 	for i, g := range gids {
 		sign := x[i] >> 63
 		n, at := uint64(x[i]^sign-sign), int(g)*stride
 		hi, lo := bits.Mul64(n, n)
+		over, lo := bits.Mul64(lo, shift)
+		hi, mid := bits.Mul64(hi, shift)
 		w := words[at : at+3 : at+3]
 		var c uint64
-		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
-		w[2], c = bits.Add64(w[2], hi>>1>>(down&63), c)
+		w[0], c = bits.Add64(w[0], lo, 0)
+		w[1], c = bits.Add64(w[1], mid|over, c)
+		w[2], c = bits.Add64(w[2], hi, c)
 		if above && c != 0 {
 			return i, 0
 		}
@@ -482,7 +487,7 @@ func addProducts(to alignedSums, gids []uint32, x, y []int64) (n int, negative u
 
 // addCubes adds third powers of integers.
 func addCubes(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	words, stride, above, shift := to.words, to.stride, to.above, uint64(1)<<(to.by&63)
 	x = x[:len(gids)]
 	for i, g := range gids {
 		sign, at := x[i]>>63, int(g)*stride
@@ -492,11 +497,16 @@ func addCubes(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint
 		hi, mid := bits.Mul64(high, n)
 		mid, c := bits.Add64(mid, over, 0)
 		hi += c
+		over, lo = bits.Mul64(lo, shift)
+		top, mid := bits.Mul64(mid, shift)
+		mid |= over
+		over, hi = bits.Mul64(hi, shift)
+		hi |= top
 		w := words[at : at+4 : at+4]
-		w[0], c = bits.Add64(w[0], lo<<(by&63)^negative, negative&1)
-		w[1], c = bits.Add64(w[1], (mid<<(by&63)|lo>>1>>(down&63))^negative, c)
-		w[2], c = bits.Add64(w[2], (hi<<(by&63)|mid>>1>>(down&63))^negative, c)
-		w[3], c = bits.Add64(w[3], hi>>1>>(down&63)^negative, c)
+		w[0], c = bits.Add64(w[0], lo^negative, negative&1)
+		w[1], c = bits.Add64(w[1], mid^negative, c)
+		w[2], c = bits.Add64(w[2], hi^negative, c)
+		w[3], c = bits.Add64(w[3], over^negative, c)
 		if above && c != negative&1 {
 			return i, negative
 		}
@@ -506,7 +516,7 @@ func addCubes(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint
 
 // addFourths adds fourth powers of integers.
 func addFourths(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
+	words, stride, above, shift := to.words, to.stride, to.above, uint64(1)<<(to.by&63)
 	x = x[:len(gids)]
 	for i, g := range gids {
 		sign, at := x[i]>>63, int(g)*stride
@@ -518,12 +528,17 @@ func addFourths(to alignedSums, gids []uint32, x, _ []int64) (n int, negative ui
 		second, c := bits.Add64(second, low, 0)
 		third, c = bits.Add64(third, mid, c)
 		fourth += c
+		low, first = bits.Mul64(first, shift)
+		mid, second = bits.Mul64(second, shift)
+		hi, third = bits.Mul64(third, shift)
+		fifth, fourth := bits.Mul64(fourth, shift)
+		second, third, fourth = second|low, third|mid, fourth|hi
 		w := words[at : at+5 : at+5]
-		w[0], c = bits.Add64(w[0], first<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], second<<(by&63)|first>>1>>(down&63), c)
-		w[2], c = bits.Add64(w[2], third<<(by&63)|second>>1>>(down&63), c)
-		w[3], c = bits.Add64(w[3], fourth<<(by&63)|third>>1>>(down&63), c)
-		w[4], c = bits.Add64(w[4], fourth>>1>>(down&63), c)
+		w[0], c = bits.Add64(w[0], first, 0)
+		w[1], c = bits.Add64(w[1], second, c)
+		w[2], c = bits.Add64(w[2], third, c)
+		w[3], c = bits.Add64(w[3], fourth, c)
+		w[4], c = bits.Add64(w[4], fifth, c)
 		if above && c != 0 {
 			return i, 0
 		}
