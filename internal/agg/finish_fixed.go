@@ -87,7 +87,7 @@ func round128(hi, lo uint64, below bool, exponent int) compensated {
 	if up {
 		high++
 	}
-	r := compensated{s: math.Ldexp(float64(high), exponent+drop)}
+	r := compensated{s: timesPower(float64(high), exponent+drop)}
 	if math.IsInf(r.s, 0) {
 		return r
 	}
@@ -102,11 +102,19 @@ func round128(hi, lo uint64, below bool, exponent int) compensated {
 	if rest != 0 {
 		by := uint(bits.LeadingZeros64(rest))
 		top := rest<<by | lo>>1>>(63-by)
-		r.c = math.Ldexp(sign*float64(top), exponent-int(by))
+		r.c = timesPower(sign*float64(top), exponent-int(by))
 	} else {
-		r.c = math.Ldexp(sign*float64(lo), exponent-64)
+		r.c = timesPower(sign*float64(lo), exponent-64)
 	}
 	return r
+}
+
+// timesPower is math.Ldexp for integers of up to 64 bits, most of which it multiplies.
+func timesPower(n float64, exponent int) float64 {
+	if -1022 <= exponent && exponent < 1023-64 { // the product is 0, or normal too
+		return n * math.Float64frombits(uint64(exponent+1023)<<52)
+	}
+	return math.Ldexp(n, exponent)
 }
 
 // fixedSums writes exact sums of floats.

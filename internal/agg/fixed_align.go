@@ -161,15 +161,6 @@ func (a *aligned) square() []int64 {
 	return a.squares
 }
 
-// alignedLoop adds integers, or what is made of two, to the sums of groups.
-type alignedLoop func(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64)
-
-// The loops, by how many words an addend lies in.
-var (
-	alignedInts     = [...]alignedLoop{1: addIntsWord, 2: addInts}
-	alignedProducts = [...]alignedLoop{1: addProductsWord, 2: addProducts2, 3: addProducts}
-)
-
 // aligned returns the arguments of a fixed-point sum, aligned, and where in the sum the integers
 // that are added lie: from bit shift on, of width bits at most; false: they cannot be added so.
 func (s *slot) aligned(t *Table, v *view) (x, y *aligned, shift, width int, ok bool) {
@@ -240,30 +231,41 @@ func (d *alignedAdder) add(t *Table, gids []uint32, from, before int) {
 	}
 }
 
-// alignedBlock is how many rows are added to one sum after the other: so long the rows of their
-// groups stay in the first-level cache.
-const alignedBlock = 256
+const (
+	// alignedBlock is how many rows are added to one sum before the next sum's turn: so long the
+	// rows of their groups stay in the first-level cache.
+	alignedBlock = 256
 
-// nearWords is how many words of a table are in a cache, about: rows of a larger one are touched
-// before anything is added to them. Of a loop that does no more the processor has many rows under
-// way at once.
-const nearWords = 1 << 17
+	// nearWords is about how many words of a table are in a cache. Of a larger table the rows of
+	// groups are prefetched, alignedAhead before something is added to them. That is done for
+	// alignedStep rows at a time, which are then the block: the fewer there are, the more evenly
+	// the lines come that the processor has under way, of which there are 10 to 20.
+	nearWords    = 1 << 17
+	alignedAhead = 64
+	alignedStep  = 32
+)
 
-// touchRows reads a word of each cache line of the rows of some groups, if they are far away.
-func (t *Table) touchRows(gids []uint32) {
-	const line = 8 // words
-	rows, stride := t.Rows, t.Stride
-	if len(rows) < nearWords {
-		return
+// addAligned adds rows to the sums of adders.
+func (t *Table) addAligned(adders []alignedAdder, gids []uint32) {
+	block, ahead := alignedBlock, len(gids)
+	first, end := t.Stride, 0 // words of a row that sums have
+	for i := range adders {
+		s := adders[i].s
+		first, end = min(first, s.hot), max(end, s.hot+s.fixed.n)
 	}
-	sum := uint64(0)
-	for from := 0; from < stride; from += line {
-		words := rows[min(from, stride-1):]
-		for _, g := range gids {
-			sum += words[int(g)*stride]
+	if len(t.Rows) >= nearWords && len(adders) > 0 {
+		block, ahead = alignedStep, alignedAhead
+		prefetchRows(t.Rows[first:], t.Stride, end-first, gids[:min(ahead, len(gids))])
+	}
+	for from := 0; from < len(gids); from += block {
+		before := min(from+block, len(gids))
+		if next := from + ahead; next < len(gids) {
+			prefetchRows(t.Rows[first:], t.Stride, end-first, gids[next:min(next+block, len(gids))])
+		}
+		for i := range adders {
+			adders[i].add(t, gids, from, before)
 		}
 	}
-	t.scratch.touched += byte(sum)
 }
 
 // updateAligned adds the rows of a view to fixed-point sums, of the same set.
@@ -277,14 +279,7 @@ func (l *Layout) updateAligned(t *Table, slots []slot, v *view) {
 		}
 	}
 	t.scratch.adders = adders
-	// Sums come first, with the shortest loop, which waits for rows from memory.
-	slices.SortStableFunc(adders, func(a, b alignedAdder) int { return int(a.s.op) - int(b.s.op) })
-	for from := 0; from < len(v.gids); from += alignedBlock {
-		t.touchRows(v.gids[from:min(from+alignedBlock, len(v.gids))])
-		for i := range adders {
-			adders[i].add(t, v.gids, from, min(from+alignedBlock, len(v.gids)))
-		}
-	}
+	t.addAligned(adders, v.gids)
 	for i := range adders {
 		if d := &adders[i]; !d.s.addRest(t, v.gids, d.x, d.y) {
 			d.s.noteView(t, v)
@@ -351,178 +346,4 @@ func sumProducts(x, y []int64) (sum [3]uint64) {
 		s2 += uint64(int64(hi)>>63) + c
 	}
 	return [3]uint64{s0, s1, s2}
-}
-
-// alignedSums says what loops over integers add to. Where there are words above these a loop
-// returns at the first row of which a carry to them is left: 1, or -1 where negative is all bits.
-// If it added that itself, by a call, it would keep less in registers.
-type alignedSums struct {
-	words  []uint64 // from the first word of the first group on
-	stride int
-	above  bool // there are words above
-	by     uint // the bit of the word that integers begin at
-}
-
-// carryInto adds 1 to words, or takes it off where negative is all bits.
-func carryInto(words []uint64, negative uint64) {
-	carry := 1 - negative&1
-	for i := range words {
-		words[i], carry = bits.Add64(words[i], negative, carry)
-	}
-}
-
-// addInts adds integers.
-func addInts(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
-	x = x[:len(gids)]
-	for i, g := range gids {
-		n, at := x[i], int(g)*stride
-		w := words[at : at+2 : at+2]
-		var c uint64
-		w[0], c = bits.Add64(w[0], uint64(n)<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], uint64(n>>1>>(down&63)), c)
-		if above && c != uint64(n)>>63 {
-			return i, uint64(n >> 63)
-		}
-	}
-	return len(gids), 0
-}
-
-// addIntsWord adds integers that lie in one word.
-func addIntsWord(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by := to.words, to.stride, to.above, to.by
-	x = x[:len(gids)]
-	for i, g := range gids {
-		w := &words[int(g)*stride]
-		var c uint64
-		if *w, c = bits.Add64(*w, uint64(x[i])<<(by&63), 0); above && c != uint64(x[i])>>63 {
-			return i, uint64(x[i] >> 63)
-		}
-	}
-	return len(gids), 0
-}
-
-// addProductsWord adds products of integers that lie in one word.
-func addProductsWord(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64) {
-	words, stride, above, by := to.words, to.stride, to.above, to.by
-	x, y = x[:len(gids)], y[:len(gids)]
-	for i, g := range gids {
-		w, p := &words[int(g)*stride], x[i]*y[i]
-		var c uint64
-		if *w, c = bits.Add64(*w, uint64(p)<<(by&63), 0); above && c != uint64(p)>>63 {
-			return i, uint64(p >> 63)
-		}
-	}
-	return len(gids), 0
-}
-
-// addProducts2 adds products of integers that lie in two words.
-func addProducts2(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
-	x, y = x[:len(gids)], y[:len(gids)]
-	for i, g := range gids {
-		a, b, at := x[i], y[i], int(g)*stride
-		hi, lo := bits.Mul64(uint64(a), uint64(b))
-		hi -= uint64(a>>63&b) + uint64(b>>63&a)
-		w := words[at : at+2 : at+2]
-		var c uint64
-		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
-		if above && c != hi>>63 {
-			return i, uint64(int64(hi) >> 63)
-		}
-	}
-	return len(gids), 0
-}
-
-// addSquares adds squares of integers.
-func addSquares(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
-	x = x[:len(gids)]
-	for i, g := range gids {
-		sign := x[i] >> 63
-		n, at := uint64(x[i]^sign-sign), int(g)*stride
-		hi, lo := bits.Mul64(n, n)
-		w := words[at : at+3 : at+3]
-		var c uint64
-		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
-		w[2], c = bits.Add64(w[2], hi>>1>>(down&63), c)
-		if above && c != 0 {
-			return i, 0
-		}
-	}
-	return len(gids), 0
-}
-
-// addProducts adds products of integers.
-func addProducts(to alignedSums, gids []uint32, x, y []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
-	x, y = x[:len(gids)], y[:len(gids)]
-	for i, g := range gids {
-		a, b, at := x[i], y[i], int(g)*stride
-		hi, lo := bits.Mul64(uint64(a), uint64(b))
-		// a negative number without its sign is greater by 1<<64
-		hi -= uint64(a>>63&b) + uint64(b>>63&a)
-		w := words[at : at+3 : at+3]
-		var c uint64
-		w[0], c = bits.Add64(w[0], lo<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], hi<<(by&63)|lo>>1>>(down&63), c)
-		w[2], c = bits.Add64(w[2], uint64(int64(hi)>>1>>(down&63)), c)
-		if above && c != hi>>63 {
-			return i, uint64(int64(hi) >> 63)
-		}
-	}
-	return len(gids), 0
-}
-
-// addCubes adds third powers of integers.
-func addCubes(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
-	x = x[:len(gids)]
-	for i, g := range gids {
-		sign, at := x[i]>>63, int(g)*stride
-		n, negative := uint64(x[i]^sign-sign), uint64(sign)
-		high, low := bits.Mul64(n, n)
-		over, lo := bits.Mul64(low, n)
-		hi, mid := bits.Mul64(high, n)
-		mid, c := bits.Add64(mid, over, 0)
-		hi += c
-		w := words[at : at+4 : at+4]
-		w[0], c = bits.Add64(w[0], lo<<(by&63)^negative, negative&1)
-		w[1], c = bits.Add64(w[1], (mid<<(by&63)|lo>>1>>(down&63))^negative, c)
-		w[2], c = bits.Add64(w[2], (hi<<(by&63)|mid>>1>>(down&63))^negative, c)
-		w[3], c = bits.Add64(w[3], hi>>1>>(down&63)^negative, c)
-		if above && c != negative&1 {
-			return i, negative
-		}
-	}
-	return len(gids), 0
-}
-
-// addFourths adds fourth powers of integers.
-func addFourths(to alignedSums, gids []uint32, x, _ []int64) (n int, negative uint64) {
-	words, stride, above, by, down := to.words, to.stride, to.above, to.by, 63-to.by
-	x = x[:len(gids)]
-	for i, g := range gids {
-		sign, at := x[i]>>63, int(g)*stride
-		n := uint64(x[i] ^ sign - sign)
-		hi, lo := bits.Mul64(n, n)
-		low, first := bits.Mul64(lo, lo)
-		mid, second := bits.Mul64(2*hi, lo)
-		fourth, third := bits.Mul64(hi, hi)
-		second, c := bits.Add64(second, low, 0)
-		third, c = bits.Add64(third, mid, c)
-		fourth += c
-		w := words[at : at+5 : at+5]
-		w[0], c = bits.Add64(w[0], first<<(by&63), 0)
-		w[1], c = bits.Add64(w[1], second<<(by&63)|first>>1>>(down&63), c)
-		w[2], c = bits.Add64(w[2], third<<(by&63)|second>>1>>(down&63), c)
-		w[3], c = bits.Add64(w[3], fourth<<(by&63)|third>>1>>(down&63), c)
-		w[4], c = bits.Add64(w[4], fourth>>1>>(down&63), c)
-		if above && c != 0 {
-			return i, 0
-		}
-	}
-	return len(gids), 0
 }

@@ -37,7 +37,7 @@ func TestAligned(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(alignedDraws)) {
 		draw := alignedDraws[name]
-		for _, groups := range []int{1, 3, 500} {
+		for _, groups := range []int{1, 3, 500, 5000} { // of the last the table is not near
 			t.Run(fmt.Sprintf("%s/groups=%d", name, groups), func(t *testing.T) {
 				d := randomData(testRand(), 5000, groups, "none", []generator{draw.x, draw.y})
 				if slices.Contains([]string{"rests", "normal"}, name) {
