@@ -10,9 +10,9 @@ import (
 // GPUs is devices that are kept open, so that runs need not wait for them: opening
 // the driver and a device takes 0.2 s. Runs find them by Options.GPUs.
 //
-// What a run has made on a device the next one finds there: streams, events, and pinned host memory,
-// up to 512 MiB of it a device. A run with a memory limit frees the latter first, so that the process
-// stays within the limit.
+// What a run has made on a device the next one finds there: streams, events, and up to 512 MiB of
+// pinned host memory a device. A run with a memory limit frees that memory first, so that the
+// process stays within the limit.
 type GPUs struct{ set *device.Set }
 
 // OpenGPUs opens devices: "gpu" is the first usable one, numbers such as "0,1" are those. The

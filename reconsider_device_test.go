@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// A run of which the plan cannot tell what is faster begins on the CPU, and begins anew with a device
-// once workers have seen that it pays: the answer is the same.
+// A run of which the plan cannot tell what is faster begins on the CPU, and begins anew with a
+// device once workers have seen that it pays: the answer is the same.
 func TestDeviceReconsidered(t *testing.T) {
 	gputest.Need(t, 1)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 50_000)), By: []string{"i"}, Aggs: exprs("count(*)", "sum(x)"), Where: "i > -5"}

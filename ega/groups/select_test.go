@@ -25,8 +25,8 @@ func byWord(word int, best uint64, rank kernels.EgaRankKind, descending bool) *g
 	}
 }
 
-// ranked is the rows of groups in the order of their words at a place, those with equal words in the
-// order of their first words, which may be hashes.
+// ranked is the rows of groups in the order of their words at a place, those with equal words in
+// the order of their first words, which may be hashes.
 func ranked(l *ega.Layout, all []uint64, word int, rank kernels.EgaRankKind, descending bool) (rows [][]uint64) {
 	for row := range slices.Chunk(all, l.Stride()) {
 		rows = append(rows, row)

@@ -62,8 +62,8 @@ func NewRun(cfg Config) *Run {
 // combined word by word.
 func (r *Run) Accelerate(a Accelerator) { r.accelerator = a }
 
-// Reconsider has workers ask, every so many rows, by what they have seen, whether the run should end
-// with ErrReconsider, from before they begin. It has no accelerator.
+// Reconsider has workers ask, every so many rows, by what they have seen, whether the run should
+// end with ErrReconsider. It is called before they begin, of a run without an accelerator.
 func (r *Run) Reconsider(ends func(Sample) bool) { r.reconsider = ends }
 
 // Expected is about how many groups there will be; 0: not known yet.

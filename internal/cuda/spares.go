@@ -25,9 +25,9 @@ type spares struct {
 	bytes   Size    // of pinned
 }
 
-// KeepSpares has what is closed in the device's primary context wait for the next that is made, until
-// this Context is closed: streams, events, and up to 512 MiB of pinned memory, which no lender counts
-// meanwhile. It is called once.
+// KeepSpares has what is closed in the device's primary context wait for the next that is made,
+// until this Context is closed: streams, events, and up to 512 MiB of pinned memory, which no
+// lender counts meanwhile. It is called once.
 func (c *Context) KeepSpares() {
 	s := &c.primary.spares
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func (s *spares) spare(list *[]uintptr) (handle uintptr) {
 	return handle
 }
 
-// keep adds an idle handle to a list of handles, if spares are kept.
+// keep adds an idle handle to a list of handles, if spares are kept (SPARE-IDLE).
 func (s *spares) keep(list *[]uintptr, handle uintptr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +135,8 @@ func (s *spares) block(size Size) (b block, ok bool) {
 	return block{}, false
 }
 
-// keepBlock adds idle pinned memory, and returns what is to be freed in its place: that memory, or
-// the oldest.
+// keepBlock adds idle pinned memory (SPARE-IDLE), and returns what is to be freed in its place:
+// that memory, or the oldest.
 func (s *spares) keepBlock(b block) (free []block) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// use makes and closes a stream, an event that it records, and pinned memory of two sizes: some that
-// the driver makes, and some that it only pins.
+// use makes and closes a stream, an event that it records, and pinned memory of two sizes: some
+// that the driver makes, and some that it only pins.
 func use(c *cuda.Context) error {
 	return c.OnStream(func(t *cuda.Thread, s *cuda.Stream) error {
 		e, err := t.NewEvent()

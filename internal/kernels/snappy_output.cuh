@@ -2,11 +2,11 @@
 //
 // An origin of 16 bits a byte says what a byte of a piece is: known, being of a literal or of the
 // fragment before the piece; far, being equal to a byte of a fragment before, which its source
-// names; or equal to an earlier byte of the piece. Following them (pointer jumping over bytes) makes
-// all of them known or far.
+// names; or equal to an earlier byte of the piece. Following them (pointer jumping over bytes)
+// makes all of them known or far.
 //
-// Far bytes are made known when all fragments are expanded (parquet_snappy_join). A fragment keeps
-// sources from the first piece on that has a far byte (SnappyFar).
+// Far bytes are made known when all fragments are expanded (parquet_snappy_join, SOURCE-BACK). A
+// fragment has sources from the first piece on that has a far byte (SnappyPage.firsts).
 //
 // Invariants:
 //
@@ -50,9 +50,9 @@ struct SnappyPiece {
   // The origins at an even place and the next.
   __device__ __forceinline__ SnappyTwo* pair(uint32_t place) const { return reinterpret_cast<SnappyTwo*>(origins) + place / 2; }
 
-  // away is whether bytes before the piece, from `lo` to `hi`, may be of a fragment before, or equal
-  // to one that is. What other threads make of `first` meanwhile, the begin of the piece, does not
-  // matter here.
+  // away is whether bytes before the piece, from `lo` to `hi`, may be of a fragment before, or
+  // equal to one that is. What other threads make of `first` meanwhile, the begin of the piece,
+  // does not matter here.
   __device__ __forceinline__ bool away(uint32_t lo, uint32_t hi) const { return lo < fragment || hi > ld_relaxed(first); }
 };
 

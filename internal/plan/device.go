@@ -17,8 +17,8 @@ type Device struct {
 	Decoding gpu.Decoding // how devices make the rows themselves
 	RowsBy   string       // why workers make all rows; "": they need not
 
-	// Reconsiders: the CPU begins, with its own rows, which are up to three times as narrow as those
-	// that devices combine, until Anew says that a device should
+	// Reconsiders: the CPU begins, with its own rows, until Anew says that devices should. Rows
+	// that devices combine are up to three times as wide
 	Reconsiders bool
 	told        bool // workers have seen that a device pays
 
@@ -37,8 +37,9 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Pays decides, while the input is read, whether devices are to be used for the rest of it, from what
-// a worker has seen, as all others do about. memory is what each device has; 0: none is open yet.
+// Pays decides, while the input is read, whether devices are to be used for the rest of it, from
+// what a worker has seen, as all others do about. memory is what each device has; 0: none is open
+// yet.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
 // texts what footers do not, but gets slower as its tables grow. The shorter it has been measured

@@ -86,8 +86,8 @@ func TestSnappyFragments(t *testing.T) {
 	}
 }
 
-// Copies reach back to bytes that are copies from further back, of literals of any length, over many
-// fragments.
+// Copies reach back to bytes that are copies from further back, of literals of any length, over
+// many fragments.
 func TestSnappyJoin(t *testing.T) {
 	r := newSnappyRig(t)
 	chain := new(snappyBlock).literalOf(snappyFragment, r.draws)
