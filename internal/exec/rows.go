@@ -233,7 +233,11 @@ func (r *Rows) receive() pending {
 	case r.ctx.Err() != nil && !got.done:
 		r.err = context.Cause(r.ctx)
 	case got.done:
-		r.err = Classify(got.err)
+		err := got.err
+		if ended := r.ctx.Err(); ended != nil && errors.Is(err, ended) {
+			err = context.Cause(r.ctx) // which a maker that was stopped does not tell
+		}
+		r.err = Classify(err)
 		<-r.tokens
 		r.at++
 	}

@@ -62,6 +62,11 @@ const (
 	// as much would pin 0.15 s sooner and leave 16 workers slots of 128 MiB in place of 256.
 	pinnedBatches = 4 << 30
 
+	// decodingParts is the divisor of a device's memory that gives the most for batches under way. It
+	// decides where units are large: of one with 9 columns of a million rows three take 2.1 GiB, and
+	// two streams have six. Two thirds of that are for copies in Snappy pages.
+	decodingParts = 3
+
 	// usualMemory is what a device has of which nothing is known yet, on the low side: few cards of
 	// data centers have less. It decides how many units go into a batch, and one that has too
 	// little for that takes none.
@@ -115,7 +120,7 @@ func (d *Decoding) streams(memory int64) int {
 	if d.Plan == nil {
 		return 0
 	}
-	fit := int(memory / stageParts / (d.stage * streams.DefaultDepth))
+	fit := int(memory / decodingParts / (d.stage * streams.DefaultDepth))
 	if d.lanes > 0 {
 		if fit < d.lanes {
 			return 0

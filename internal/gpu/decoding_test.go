@@ -55,10 +55,10 @@ func TestPlanDecoding(t *testing.T) {
 		{3, 0, mebi, 16 * gibi, "1048576 rows in 22 MiB, 2 streams, 18 slots"},
 		{9, 0, mebi, 16 * gibi, "1048576 rows in 67 MiB, 2 streams, 18 slots"},
 		{9, 0, mebi, 72 * gibi, "1048576 rows in 67 MiB, 2 streams, 18 slots"},
-		{9, 0, 5 * mebi, 72 * gibi, "5242880 rows in 337 MiB, 2 streams, 12 slots"},
 		// Where there is little memory batches are smaller, and then there is one stream.
+		{9, 0, 5 * mebi, 72 * gibi, "5242880 rows in 337 MiB, 1 streams, 12 slots"},
 		{3, 0, 200, 256 * mebi, "20000 rows in 3 MiB, 2 streams, 20 slots"},
-		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 3 streams, 20 slots"},
+		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 4 streams, 20 slots"},
 		{3, 0, 5 * mebi, 16 * gibi, "5242880 rows in 112 MiB, 1 streams, 18 slots"},
 		{9, 0, mebi, 2 * gibi, "none"},
 		// Streams that were asked for are kept to.
@@ -100,7 +100,7 @@ func checkDecoding(t *testing.T, plan *decode.Plan, units Units, memory int64, l
 	if d.Plan == nil {
 		least := Decoding{Plan: plan}
 		least.set(units.Largest)
-		if units.Largest.Rows <= firstpass.MaxMadeRows && least.stage*int64(streams.DefaultDepth*max(lanes, 1)) <= memory/stageParts {
+		if units.Largest.Rows <= firstpass.MaxMadeRows && least.stage*int64(streams.DefaultDepth*max(lanes, 1)) <= memory/decodingParts {
 			t.Errorf("%s: none, and the largest unit takes %d bytes", name, least.stage)
 		}
 		return
@@ -112,7 +112,7 @@ func checkDecoding(t *testing.T, plan *decode.Plan, units Units, memory int64, l
 	if d.Streams < 1 || lanes > 0 && d.Streams != lanes || d.Streams > max(lanes, decodingStreams) {
 		t.Errorf("%s: %d streams", name, d.Streams)
 	}
-	if all := d.stage * int64(d.Streams*streams.DefaultDepth); all > memory/stageParts {
+	if all := d.stage * int64(d.Streams*streams.DefaultDepth); all > memory/decodingParts {
 		t.Errorf("%s: stages take %d bytes", name, all)
 	}
 	if n := d.slots(16); n < leastSlots || n > leastSlots && n*l.Bytes > pinnedBatches {
@@ -123,7 +123,7 @@ func checkDecoding(t *testing.T, plan *decode.Plan, units Units, memory int64, l
 // A device with more or less memory than was thought has the streams that fit there.
 func TestDecodingStreams(t *testing.T) {
 	d := PlanDecoding(planOf(t, 3), unitsOf(3, 122_880), 0, 0)
-	for memory, want := range map[int64]int{d.stage: 0, 12 * d.stage: 1, 12*d.stage - 1: 0, 40 * d.stage: 3, 1 << 40: decodingStreams} {
+	for memory, want := range map[int64]int{d.stage: 0, 9 * d.stage: 1, 9*d.stage - 1: 0, 30 * d.stage: 3, 1 << 40: decodingStreams} {
 		if got := d.streams(memory); got != want {
 			t.Errorf("%d streams in %d of a stage, want %d", got, memory/d.stage, want)
 		}
