@@ -62,9 +62,9 @@ const (
 	// as much would pin 0.15 s sooner and leave 16 workers slots of 128 MiB in place of 256.
 	pinnedBatches = 4 << 30
 
-	// decodingParts is the divisor of a device's memory that gives the most for batches under way. It
-	// decides where units are large: of one with 9 columns of a million rows three take 2.1 GiB, and
-	// two streams have six. Two thirds of that are for copies in Snappy pages.
+	// decodingParts is the divisor of a device's memory that gives the most for batches under way.
+	// It decides where units are large: three units of 9 columns and a million rows take 2.1 GiB,
+	// and two streams have six. Half of that is for copies in Snappy pages.
 	decodingParts = 3
 
 	// usualMemory is what a device has of which nothing is known yet, on the low side: few cards of
