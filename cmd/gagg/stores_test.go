@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -108,9 +109,18 @@ func TestCABundle(t *testing.T) {
 			t.Errorf("%q: %v", bundle, err)
 		}
 	}
-	for _, bundle := range []string{"/nowhere", os.Args[0]} {
-		if _, err := (&command{env: []string{"AWS_CA_BUNDLE=" + bundle}}).transport(); err == nil {
-			t.Errorf("%s is taken", bundle)
-		}
+	if _, err := (&command{env: []string{"AWS_CA_BUNDLE=/nowhere"}}).transport(); err == nil {
+		t.Error("a file that is not there is taken")
+	}
+	transport, err := (&command{env: []string{"AWS_CA_BUNDLE=" + os.Args[0]}}).transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := (&http.Client{Transport: transport}).Get(server.URL)
+	if err == nil {
+		_ = r.Body.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "no certificates") {
+		t.Errorf("a file without certificates: %v", err)
 	}
 }
