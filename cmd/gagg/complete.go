@@ -114,9 +114,6 @@ func soon[T any](ctx context.Context, c *command, inputs []string, ask func(cont
 	}
 	c.inputs, c.quiet, c.device, c.unionByName = readable, true, "cpu", true
 	o, err := c.libraryOptions(io.Discard)
-	if err == nil {
-		o.Transport, err = c.transport()
-	}
 	if err != nil {
 		return nil
 	}

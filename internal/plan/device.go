@@ -47,14 +47,12 @@ func (d Device) Without(why string) Device {
 func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
-	f := d.Facts.rest(int64(left))
-	f.Groups, f.Opened = min(d.Facts.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups)), memory > 0
-	f.Mixed = seen.Long
+	f := d.Facts.after(seen).rest(int64(left))
+	f.Opened, f.Mixed = memory > 0, seen.Long
 	if f.Opened {
 		f.Memory = memory
 	}
 	if read > 0 {
-		f.Passing = float64(max(seen.Passed, 1)) / float64(seen.Read)
 		all := f
 		all.Rows, all.Bytes = d.Facts.Rows, d.Facts.Bytes
 		f.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
@@ -69,12 +67,18 @@ func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 // Anew is Pays for a run that would begin anew, with devices from its beginning.
 func (d Device) Anew(seen cpu.Sample) Choice {
 	choice := d.Pays(seen, 0)
-	f := d.Facts
-	f.Groups = min(f.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups))
-	f.Passing = float64(max(seen.Passed, 1)) / float64(max(seen.Read, 1))
-	choice.Device = max(choice.Device, d.costs.device(f))
+	choice.Device = max(choice.Device, d.costs.device(d.Facts.after(seen)))
 	choice.Use = choice.Device < d.trusted(seen)*choice.CPU
 	return choice
+}
+
+// after are the facts with what a worker has seen of groups and of the filter.
+func (f DeviceFacts) after(seen cpu.Sample) DeviceFacts {
+	f.Groups = min(f.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups))
+	if seen.Read > 0 {
+		f.Passing = float64(max(seen.Passed, 1)) / float64(seen.Read)
+	}
+	return f
 }
 
 // trusted is up to which part of the time that is predicted of the CPU a device is opened.
