@@ -78,6 +78,12 @@ struct SnappyFragment {
   uint32_t begin, end;
 };
 
+// snappy_part is fragment f of a page.
+static __device__ __forceinline__ SnappyFragment snappy_part(const SnappyPage& page, uint32_t f) {
+  const uint32_t begin = f * SNAPPY_FRAGMENT;
+  return {begin, page.size - begin < SNAPPY_FRAGMENT ? page.size : begin + SNAPPY_FRAGMENT};
+}
+
 // snappy_seek finds the window whose output has byte `begin`. false: the elements do not come to
 // the page's size. All threads of the block call. Two barriers for the sums, and one behind what
 // was found, for each SNAPPY_THREADS windows.
@@ -283,15 +289,15 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
   if (parquet_stopped(stop, &shared.window) || !snappy_share(parcel, work, pages, n, stop, share)) return;
   const SnappyPage& page = share.page;
   for (uint32_t f = share.part; f < page.fragments(); f += share.parts) {
-    const uint32_t begin = f * SNAPPY_FRAGMENT, end = page.size - begin < SNAPPY_FRAGMENT ? page.size : begin + SNAPPY_FRAGMENT;
-    if (!snappy_fragment(shared, page, {begin, end})) {
+    const SnappyFragment fragment = snappy_part(page, f);
+    if (!snappy_fragment(shared, page, fragment)) {
       if (threadIdx.x == 0) parquet_stop(stop, PARQUET_STOP_DAMAGED);
       return;
     }
     if (threadIdx.x == 0 && page.fragments() > 1) {
       const uint32_t first = shared.first;
-      page.firsts[f] = first < end ? first : end;
-      if (first < end) st_relaxed(page.across, 1);
+      page.firsts[f] = first < fragment.end ? first : fragment.end;
+      if (first < fragment.end) st_relaxed(page.across, 1);
     }
     __syncthreads();
   }
@@ -316,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
   const SnappyPage& page = share.page;
   if (*page.across == 0) return;
   for (uint32_t f = share.part; f < page.fragments(); f += share.parts) {
-    const uint32_t begin = f * SNAPPY_FRAGMENT, end = page.size - begin < SNAPPY_FRAGMENT ? page.size : begin + SNAPPY_FRAGMENT;
+    const uint32_t end = snappy_part(page, f).end;
     for (uint32_t o = page.firsts[f] + threadIdx.x; o < end; o += blockDim.x) {
       const uint32_t source = page.sources[o];
       if (source != SNAPPY_OWN) page.output[o] = page.output[snappy_origin(page, source)];
