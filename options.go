@@ -50,7 +50,7 @@ type Options struct {
 	Streams int
 	// LoadFactor is the loads A and B of the tables that partitions are loaded
 	// into on a GPU, when nobody knows whether they fit: one above A counts as
-	// full, and none exceeds B (alpha and beta of paper 003, section 4.2.2). Zeros:
+	// full, and none exceeds B (alpha and beta of paper 003, §4.2.2). Zeros:
 	// 0.5 and 0.75. For experiments.
 	LoadFactor [2]float64
 	// Trace gets the timeline of the run in Chrome's trace event format, a JSON

@@ -114,7 +114,7 @@ type GroupPlan struct {
 	// Fit: groups that a partition may have to be merged in memory; -1: any number
 	Fit int64 `json:"fit"`
 	// Theorem1: partitions that leave none with more, but for a probability of 1e-6: by Theorem 1
-	// of EGA (paper 003, section 4.2.1)
+	// of EGA (paper 003, §4.2.1)
 	Theorem1   int64  `json:"theorem_1"`
 	Chernoff   int64  `json:"chernoff"`   // the same by Chernoff's bound
 	Partitions int    `json:"partitions"` // a power of two

@@ -1,4 +1,4 @@
-// Package ega aggregates rows on the device, by the algorithm EGA of paper 003, section 4. It
+// Package ega aggregates rows on the device, by the algorithm EGA of paper 003, §4. It
 // holds the layouts, tables and kernels that all its steps use. The packages below it are the
 // steps.
 //
@@ -16,11 +16,11 @@
 // combine its rows in shared memory first, where frequent groups meet. Rows that find no slot
 // there go to the Table one by one, so any number of groups is possible. [Table.Add] is plain
 // linear probing. It is for tiles in which a block hardly ever sees two rows of one group
-// (feedback.ShareConfig): shared memory would only be a detour.
+// (feedback.PreaggregateConfig): shared memory would only be a detour.
 //
 // # Memory
 //
-// Rows that exceed device memory go through MP-EGA (section 4.2), in two passes:
+// Rows that exceed device memory go through MP-EGA (§4.2), in two passes:
 //
 //	combine      what becomes of each word: what internal/agg knows of the device
 //	firstpass    combines tiles as they come into one table, made by the host or by kernels

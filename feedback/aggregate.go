@@ -8,14 +8,13 @@
 //     growing (DecideFlush); and whether it would by now (DecideGrow).
 //   - EstimateGroups, ExpectedGroups and Observation: how many groups there are in all,
 //     from those that some of the rows made.
-//   - ShareConfig: whether the blocks of a device combine the rows of a tile
-//     among themselves first (DecideShare), from what they sent on of an
+//   - PreaggregateConfig: whether the blocks of a device combine the rows of a tile
+//     among themselves first (DecidePreaggregate), from what they sent on of an
 //     earlier one.
 //   - BucketGain: whether devices aggregate the buckets of rows that have left
 //     them, or the CPU does.
 //   - Load: how many rows of a partition that may not fit are brought to its
-//     table next, and when the table counts as full (paper 003, section
-//     4.2.2).
+//     table next, and when the table counts as full (paper 003, §4.2.2).
 //
 // All of them take it that the rows seen are like those to come. Input sorted
 // by its keys is not: then they find too few groups, and whoever relies on

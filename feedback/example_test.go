@@ -22,8 +22,8 @@ func ExampleLoadConfig_Of() {
 
 // Blocks of a device that sent on 95 of 100 rows have combined next to nothing: the next tiles go
 // row by row.
-func ExampleShareConfig_DecideShare() {
-	c := feedback.DefaultShareConfig
-	fmt.Println(c.DecideShare(100, 95) == feedback.SendRows, c.DecideShare(100, 40) == feedback.ShareRows)
+func ExamplePreaggregateConfig_DecidePreaggregate() {
+	c := feedback.DefaultPreaggregateConfig
+	fmt.Println(c.DecidePreaggregate(100, 95) == feedback.SendRows, c.DecidePreaggregate(100, 40) == feedback.PreaggregateRows)
 	// Output: true true
 }

@@ -43,8 +43,7 @@ func (c LoadConfig) Validate() error {
 }
 
 // Load says how the rows of a partition are loaded into a table of a fixed
-// capacity, when nobody knows whether the groups they make fit (paper 003,
-// section 4.2.2):
+// capacity, when nobody knows whether the groups they make fit (paper 003, §4.2.2):
 //
 //	for rows are left and not Full(groups):
 //		load NextLoad(groups) rows, or as many as are left

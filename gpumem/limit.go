@@ -4,7 +4,7 @@ import "math"
 
 const (
 	// squaredQuantile is the square of the 1 % quantile of the normal
-	// distribution, as paper 000 rounds it (section 3.2.3).
+	// distribution, as paper 000 rounds it (§3.2.3).
 	squaredQuantile = 5.411
 	// falseAlarms is the share of false alarms that confidence of 99 % allows.
 	falseAlarms = 0.01
@@ -12,7 +12,7 @@ const (
 
 // StepLimit is how many steps in a row without a free page tell, with 99 %
 // confidence, that less than the share lowestFree of all pages is free: S_L of
-// paper 000, section 3.2.3. A step looks at pagesAStep pages.
+// paper 000, §3.2.3. A step looks at pagesAStep pages.
 //
 // With one page a step it is the paper's 5.411·(1−L)/L: if the share L is
 // free, the number of free pages in S steps has mean S·L and variance

@@ -15,7 +15,7 @@ func TestStepLimit(t *testing.T) {
 		pages  int
 		want   uint32
 	}{
-		{0.005, 1, 1077}, // paper 000, section 3.2.3
+		{0.005, 1, 1077}, // paper 000, §3.2.3
 		{0.01, 1, 536},
 		{0.5, 1, 7},  // the normal approximation has 6
 		{0.1, 32, 2}, // and here 1

@@ -51,7 +51,7 @@ func (r *poolRig) apart(p *gpumem.Pool, got []piece) {
 	}
 }
 
-// The scenarios of the paper (section 5.2.3), in a pool that has just been made:
+// The scenarios of the paper (§5.2.3), in a pool that has just been made:
 // each request is served, apart from the others.
 func TestMalloc(t *testing.T) {
 	n := uint32(scale(100, 500, 1<<18))

@@ -45,7 +45,7 @@ type Config struct {
 }
 
 // DefaultLowestFree is the share at which paper 000 sees its walks become too
-// long (section 3.2.3).
+// long (§3.2.3).
 const DefaultLowestFree = 0.005
 
 // Validate reports everything that is wrong with the configuration.

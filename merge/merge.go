@@ -2,7 +2,7 @@
 // whatever its size (a launch, a copy, a table) is paid less often. Arithmetic
 // only: sizes in, ranges of partitions out.
 //
-// It stands in for Algorithm 1 of paper 003, section 4.2.3 (EGA, "Using Greedy
+// It stands in for Algorithm 1 of paper 003, §4.2.3 (EGA, "Using Greedy
 // Merge to Handle Small Partitions"), which goes on adding the smallest
 // partition, wherever it is, while the sum is at most k. Ours come out in
 // order of number, since that is the order of their hashes and of the result, and the table

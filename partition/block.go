@@ -66,7 +66,7 @@ type Disk struct {
 	n       int      // words of rows in use
 	section arena.Section
 	block   []byte
-	page    Page // a small block that is read to be folded
+	page    Page // a small block that is read to be compacted
 
 	parts  spill.Extent // of the values that are on disk before the rest of the block is (long.go)
 	failed error        // of writing them

@@ -23,7 +23,7 @@ func (b Bound) Partitions() int64 { return min(b.Theorem1, b.Chernoff) }
 
 // Theorem1 is a number of partitions m such that, when n groups are placed in
 // them at random, one or more partitions get k groups or more only with
-// probability p: Theorem 1 of paper 003 (EGA), section 4.2.1. From the union
+// probability p: Theorem 1 of paper 003 (EGA), §4.2.1. From the union
 // bound over partitions and sets of k groups, P <= m·C(n,k)·m^-k, and from
 // C(n,k) <= (e·n/k)^k follows
 //

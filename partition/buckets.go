@@ -12,10 +12,10 @@ type Buckets struct {
 	skip  uint  // hash bits that the levels above have spent
 	shift uint
 
-	free   [][]uint64   // by partition: what is left of its last page
-	pages  [][][]uint64 // by partition: whole pages, the last one filled but for free
-	blocks [][]Block    // by partition: its rows on disk
-	held   Held         // rows that are in neither; nil: there are none
+	free    [][]uint64   // by partition: what is left of its last page
+	pages   [][][]uint64 // by partition: whole pages, the last one filled but for free
+	blocks  [][]Block    // by partition: its rows on disk
+	inPlace InPlace      // rows that are in neither; nil: there are none
 
 	taking sync.Mutex // of blocks: partitions are prefetched by others than their owners
 
@@ -217,9 +217,9 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
-// PartitionRows is how many rows partition p has: in memory, on disk and held elsewhere.
+// PartitionRows is how many rows partition p has: in memory, on disk and with their owner.
 func (b *Buckets) PartitionRows(p int) int64 {
-	n := int64(b.Rows(p) + b.HeldRows(p))
+	n := int64(b.Rows(p) + b.InPlaceRows(p))
 	for _, blk := range b.blocks[p] {
 		n += int64(blk.Rows)
 	}

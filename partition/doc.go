@@ -29,7 +29,7 @@
 // the section becomes a chunk there, and the chunk's number is added to the refs. Blocks are about
 // BlockBytes long, or less where there is little memory to merge them. They are read one at a
 // time, and verified by package spill. Blocks of a few rows are read again and written as larger
-// ones (BLOCKS-FOLD).
+// ones (BLOCKS-COMPACT).
 //
 // # Life of a bucket
 //

@@ -64,11 +64,11 @@ func (p *Pool) Get() ([]uint64, error) {
 			return nil, err
 		}
 	}
-	return p.cut(), nil
+	return p.fromSlab(), nil
 }
 
-// cut takes a page off the last slab.
-func (p *Pool) cut() []uint64 {
+// fromSlab takes a page off the last slab.
+func (p *Pool) fromSlab() []uint64 {
 	n := p.words()
 	page := p.slab[:n:n]
 	p.slab = p.slab[n:]
@@ -83,7 +83,7 @@ func (p *Pool) Reserve(rows int) error {
 	pages := rows>>p.PageBits + 1
 	for len(p.free)+len(p.slab)/p.words() < pages {
 		for len(p.slab) >= p.words() {
-			p.free = append(p.free, p.cut())
+			p.free = append(p.free, p.fromSlab())
 		}
 		if err := p.addSlab(); err != nil {
 			return err

@@ -70,6 +70,6 @@ func (b *Buckets) spill(p int) (err error) {
 	}
 	b.pool.put(b.pages[p])
 	b.pages[p], b.free[p] = nil, nil
-	b.blocks[p], err = b.disk.fold(b.blocks[p])
+	b.blocks[p], err = b.disk.compact(b.blocks[p])
 	return err
 }

@@ -1,5 +1,5 @@
 // Package streams keeps a device fed: it overlaps filling staging memory, copies
-// to the device, kernels and copies back (paper 003, section 4.2.4), for data
+// to the device, kernels and copies back (paper 003, §4.2.4), for data
 // that the device cannot hold.
 //
 // # Terms

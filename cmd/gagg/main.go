@@ -13,7 +13,7 @@
 //	outputs.go   outputs that would destroy one another, or an input
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format
-//	hold.go      no half answer in a pipe
+//	answer.go    no half answer in a pipe
 //	screen.go    nothing raw on a terminal
 //	report.go    --schema, --explain, --stats
 //	devices.go   --devices, and --device where one is demanded

@@ -52,7 +52,7 @@ func shownOn(text string) (screen string, err error) {
 // The screen after a run holds the result, and nothing of the bar; so it does where a pipe's reader
 // writes to the same terminal, however long the result is, and behind an error.
 func TestBarLeavesNothing(t *testing.T) {
-	file := h2oFile(t, 100_000) // of which a CSV is longer than what is held back
+	file := h2oFile(t, 100_000) // its CSV is longer than answerBytes
 	for _, args := range [][]string{
 		{"-k", "id1", "-a", "sum(v3)", "--order-by", "id1"},
 		{"-k", "id1", "-a", "sum(v3)", "--order-by", "id1", "-f", "csv"},

@@ -20,7 +20,7 @@ import (
 type result struct {
 	format  sink.Format
 	options sink.Options
-	out     *heldBack
+	out     *answerBuffer
 	file    *sink.File // nil: out is stdout, or nothing, or there is a tree
 	tree    *sink.Tree // nil: the result is not cut into files
 	cut     sink.Partition
@@ -38,7 +38,7 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	if err := c.checkOutputs(ctx, format); err != nil {
 		return nil, err
 	}
-	r := &result{format: format, out: c.holdStdout(), options: sink.Options{
+	r := &result{format: format, out: c.bufferStdout(), options: sink.Options{
 		Null:        c.null,
 		Compression: c.compressionOf(format),
 		Width:       c.terminalWidth(),
@@ -62,20 +62,20 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	if terminal && c.isBinary(format) {
 		return nil, usagef("%s is not text, and %s is a terminal: name a file", c.nameOf(format), c.output)
 	}
-	r.out, r.options.Stream = &heldBack{out: out, flowing: !r.file.IsStream(), before: c.stopProgress}, r.file.IsStream()
+	r.out, r.options.Stream = &answerBuffer{out: out, flowing: !r.file.IsStream(), before: c.stopProgress}, r.file.IsStream()
 	return r, nil
 }
 
-// holdStdout holds the output to stdout back. The bar is removed before anything is written,
+// bufferStdout buffers the output to stdout. The bar is removed before anything is written,
 // unless stdout is a file or a device: the reader of a pipe may write to the same terminal.
-func (c *command) holdStdout() *heldBack {
-	h := &heldBack{out: c.out, before: c.stopProgress}
+func (c *command) bufferStdout() *answerBuffer {
+	b := &answerBuffer{out: c.out, before: c.stopProgress}
 	if f, ok := c.stdout.(*os.File); ok && !isScreen(c.out) {
 		if info, err := f.Stat(); err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeCharDevice != 0) {
-			h.before = nil
+			b.before = nil
 		}
 	}
-	return h
+	return b
 }
 
 // createFile begins to write path. Its error is one of the output.
@@ -222,7 +222,7 @@ func (c *command) terminalRows() int {
 }
 
 // writeAll writes every row; commit makes the output final. The beginning of what goes to a pipe
-// is held back.
+// is buffered.
 func (r *result) writeAll(ctx context.Context, rows *gagg.Rows) error {
 	for _, by := range rows.Sorted() {
 		r.options.Sorted = append(r.options.Sorted, sink.SortColumn(by))
@@ -237,9 +237,9 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows) error {
 	return err
 }
 
-// commit makes the answer final: it writes what is held back, or makes the file appear.
+// commit makes the answer final: it writes the buffer, or makes the file appear.
 func (r *result) commit() error {
-	if err := r.out.release(); err != nil {
+	if err := r.out.flush(); err != nil {
 		return output(err)
 	}
 	switch {

@@ -117,7 +117,7 @@ func output(err error) error {
 //
 // ANSWER-LAST: nothing that is asked for may fail once the answer is there. The
 // files of --stats and --trace are final before the output appears and before
-// what is held back goes into a pipe; only statistics on stderr follow it.
+// the buffered answer goes into a pipe; only statistics on stderr follow it.
 func (c *command) aggregate(ctx context.Context) (err error) {
 	result, err := c.createResult(ctx)
 	if err != nil {

@@ -59,7 +59,7 @@ type share struct {
 type outputForm struct {
 	format      sink.Format
 	compression string // of text
-	stream      bool   // it cannot be taken back, so that its beginning is held back
+	stream      bool   // it cannot be taken back, so its beginning is buffered
 }
 
 // shareOf shares out a limit for a query whose result has that form.
@@ -113,7 +113,7 @@ func sinkBytes(limit int64, form outputForm) int64 {
 		}
 	}
 	if form.stream {
-		n += holdBytes
+		n += answerBytes
 	}
 	return n
 }

@@ -95,7 +95,7 @@ func (s *sender) chain(c *ondevice.Chains, p, rows int, chainBits uint) error {
 			return err
 		}
 		n := min(int(room), rows-from)
-		if err := c.Gather(s.stream, p, from, n, s.reserve(uint32(n), uint64(p)<<(64-chainBits), chainBits)); err != nil {
+		if err := c.Gather(s.stream, p, from, n, s.allocate(uint32(n), uint64(p)<<(64-chainBits), chainBits)); err != nil {
 			return err
 		}
 		from += n
@@ -114,7 +114,7 @@ func (s *sender) groups(w *groups.Walk, start uint64, chainBits uint) error {
 		if rows == 0 {
 			continue
 		}
-		if err := w.CopyTo(s.stream, s.reserve(rows, start, chainBits)); err != nil {
+		if err := w.CopyTo(s.stream, s.allocate(rows, start, chainBits)); err != nil {
 			return err
 		}
 	}
@@ -144,9 +144,9 @@ func (s *sender) room() (rows uint32, err error) {
 	return uint32(min(p.span.Size-p.filled, s.filling.room()) / row), nil
 }
 
-// reserve returns the device memory for rows of one chain (Span), for which there must be room.
+// allocate returns the device memory for rows of one chain (Span), for which there must be room.
 // The caller has kernels write the rows there.
-func (s *sender) reserve(rows uint32, start uint64, chainBits uint) cuda.Span {
+func (s *sender) allocate(rows uint32, start uint64, chainBits uint) cuda.Span {
 	n := cuda.Size(rows) * s.of.row
 	p, f := &s.pieces[s.piece], &s.filling
 	if f.retained != nil {

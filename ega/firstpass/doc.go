@@ -1,4 +1,4 @@
-// Package firstpass is the first pass of MP-EGA (paper 003, section 4.2). It aggregates more rows
+// Package firstpass is the first pass of MP-EGA (paper 003, §4.2). It aggregates more rows
 // than the device has memory for.
 //
 // # Terms

@@ -68,7 +68,7 @@ func (p *table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRe
 // combine is add by the current strategy. The caller holds the table's mutex.
 func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	plan := p.kernels.PlanShared(p.estimate())
-	if !p.strategy.shares(plan) {
+	if !p.strategy.preaggregates(plan) {
 		return p.table.AddRest(s, rows, n, rest)
 	}
 	if !plan.Crowded {
@@ -110,7 +110,7 @@ func (p *table) observe(rows uint64, facts []uint64) {
 	if groups := facts[tileGroups]; groups > 0 {
 		p.seen.Store(groups)
 	}
-	p.strategy.shared(rows, facts[tileSent])
+	p.strategy.noteSent(rows, facts[tileSent])
 }
 
 // exact is how many groups there are now. Other lanes queue nothing meanwhile.

@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// SinglePass is SP-EGA (paper 003, section 4.1): aggregation of up to L rows in
+// SinglePass is SP-EGA (paper 003, §4.1): aggregation of up to L rows in
 // three buffers of L elements, two of rows and one of 32-bit integers:
 //
 //	          red                    yellow                               blue

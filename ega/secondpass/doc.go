@@ -1,4 +1,4 @@
-// Package secondpass is the second pass of MP-EGA (paper 003, sections 4.2 and 4.2.2). It
+// Package secondpass is the second pass of MP-EGA (paper 003, §4.2 and 4.2.2). It
 // aggregates buckets of rows in host memory, one bucket after the other. The rows of a bucket
 // share the top bits of their hash, which chose the bucket.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // Slabs is a SlabAlloc: memory from which warps allocate slabs inside kernels
-// (paper 001, section V). What it is made of, how a warp allocates, and which
+// (paper 001, §V). What it is made of, how a warp allocates, and which
 // invariants hold is told in internal/kernels/kerneltest/slab.cuh; this is its host side,
 // which owns the memory. Like its thread it is used on one goroutine.
 type Slabs struct {

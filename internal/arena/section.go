@@ -64,8 +64,8 @@ func (s *Section) Bytes() []byte {
 // Values is Bytes without what may be read behind the last value.
 func (s *Section) Values() []byte { return s.data[:s.used] }
 
-// Reserve makes room for so many bytes, as [Size] counts them, and no more.
-func (s *Section) Reserve(bytes int) {
+// GrowTo makes room for so many bytes, as [Size] counts them, and no more.
+func (s *Section) GrowTo(bytes int) {
 	if n := bytes + Padding; n > len(s.data) {
 		s.data = hostmem.Grow(s.data, n)
 	}

@@ -98,7 +98,7 @@ type Resident interface {
 }
 
 // Pass aggregates the rows of one bucket at a time, for one merger, whose it is to close: the
-// second pass of EGA (paper 003, section 4.2).
+// second pass of EGA (paper 003, §4.2).
 type Pass interface {
 	Capacity() int64 // groups that it has room for
 	// of a bucket of about that many rows, whose hashes share their top skip bits

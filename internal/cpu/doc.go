@@ -28,8 +28,8 @@
 //     (accelerator.go), rows are written into its memory in place of buckets (offload.go), or
 //     units as they lie in their files (encoded.go); rows for which it has no room may lie in
 //     pinned memory beside the buckets (evicted.go).
-//  3. When the input is at its end tables that have grown stay where they are, as rows that buckets
-//     hold (held.go), and others are emptied into buckets.
+//  3. When the input is at its end tables that have grown stay where they are, and are merged in
+//     place (inplace.go); others are emptied into buckets.
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
 //     workers' buckets are walked, the first row of a key becomes its group,
 //     in place, and later ones are combined into it.

@@ -36,13 +36,13 @@ type emitter struct {
 	sorter  sorter
 	emit    func(rows []uint64) error
 	failed  bool // emit has
-	cuts    []Cut
+	filters []Prefilter
 }
 
-// Cut leaves out groups that are not wanted before their rows are copied: those whose ((row[Word]
-// >> Shift) & Mask) ^ Flip is above Bound, or is Bound unless Equal is set. Some of them may be
-// emitted all the same.
-type Cut struct {
+// Prefilter leaves out groups that are not wanted before their rows are copied: those whose
+// ((row[Word] >> Shift) & Mask) ^ Flip is above Bound, or is Bound unless Equal is set. Some of
+// them may be emitted all the same.
+type Prefilter struct {
 	Word        int
 	Shift       uint8
 	Mask        uint64
@@ -50,11 +50,11 @@ type Cut struct {
 	Equal       bool
 }
 
-// SetCuts has the merger leave out groups from now on, those that any of the cuts does.
-func (m *Merger) SetCuts(cuts []Cut) { m.out.cuts = cuts }
+// SetPrefilters has the merger leave out groups from now on, those that any of the prefilters does.
+func (m *Merger) SetPrefilters(list []Prefilter) { m.out.filters = list }
 
-// wanted drops the groups that a cut leaves out.
-func (m *Merger) wanted(groups []uint32, c Cut) []uint32 {
+// wanted drops the groups that a prefilter leaves out.
+func (m *Merger) wanted(groups []uint32, c Prefilter) []uint32 {
 	n, bound := 0, c.Bound
 	if c.Equal {
 		if bound++; bound == 0 {
@@ -133,7 +133,7 @@ func (m *Merger) insertSlots(slots []uint32) {
 		}
 	}
 	numbers = numbers[:n]
-	for _, c := range m.out.cuts {
+	for _, c := range m.out.filters {
 		numbers = m.wanted(numbers, c)
 	}
 	n = len(numbers)

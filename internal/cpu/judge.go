@@ -112,7 +112,7 @@ func (w *Worker) judge() error {
 	case w.table.inCache():
 		return w.regrow()
 	case thresholds.DecideTable(seen, total) == feedback.KeepTable:
-		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
+		w.table.growTo(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	case w.limiter == nil && !w.cfg.States.HasChains():
 		w.expected = seen.Expected(w.rowsAll())

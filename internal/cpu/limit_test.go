@@ -43,9 +43,9 @@ func TestFirst(t *testing.T) {
 		var all []uint64
 		for _, b := range g.Buckets {
 			for p := range b.Partitions() {
-				held := make([]uint64, b.HeldRows(p)*cfg.Stride)
-				b.CopyHeld(held, p)
-				for _, page := range b.Pages([][]uint64{held}, p) {
+				inPlace := make([]uint64, b.InPlaceRows(p)*cfg.Stride)
+				b.CopyInPlace(inPlace, p)
+				for _, page := range b.Pages([][]uint64{inPlace}, p) {
 					for at := 0; at < len(page); at += cfg.Stride {
 						all = append(all, l.RowHash(page[at:]))
 					}

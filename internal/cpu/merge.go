@@ -20,7 +20,7 @@ import (
 // The rows of a partition lie in pages and in blocks. Those in pages are
 // merged where they are: the first row of a key becomes its group, later ones
 // are combined into it. Blocks are read one at a time, by the feedback loading
-// of EGA (paper 003, section 4.2.2): as long as the directory has room for a
+// of EGA (paper 003, §4.2.2): as long as the directory has room for a
 // block of nothing but new groups, it is loaded; rows whose group exists are
 // combined into it, the others are appended to pages of the merger. So what
 // must fit in memory is the groups of a partition, not its rows. When they do
@@ -48,7 +48,7 @@ type Merger struct {
 	pages    [][]uint64 // those of in, then those of the store
 	merged   int        // pages of in whose rows are in the directory
 	tail     []uint64   // what is left of the last one, if it is the store's
-	gathered []uint64   // memory for those of in that tables held (HELD)
+	gathered []uint64   // memory for those of in that lay in tables (IN-PLACE)
 	block    partition.Page
 	adopted  bool              // an arena owns the memory of block, which is long
 	touched  uint64            // by touchLong, whose reading the compiler might leave out else
@@ -120,7 +120,7 @@ func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint
 	}
 	all := m.sources[0].Bits()
 	m.begin(m.sources, p, all-uint(bits.TrailingZeros(uint(p.N))))
-	if err := m.takeHeld(); err != nil {
+	if err := m.gatherInPlace(); err != nil {
 		return err
 	}
 	m.takeEvicted(p, all)

@@ -49,7 +49,7 @@ type Groups struct {
 	Inner       []InnerGroups        // the groups of each, with Config.KeepDistinct; else none
 
 	stores []*store
-	drawn  int64         // memory for mergers (HELD)
+	drawn  int64         // memory for mergers (IN-PLACE)
 	from   budget.Lender // it is released to
 }
 
@@ -171,7 +171,7 @@ func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker
 	if first := w.pipe.First; first.Filter != nil && reader.Where(func(b *column.Batch, sel []int32) ([]int32, error) {
 		return w.pass(first, b, sel)
 	}, first.Cols) {
-		w.pipe.Where = w.pipe.Rest
+		w.pipe.Where = w.pipe.Residual
 	}
 	if in.Builder != nil && r.accelerator != nil {
 		w.builder = in.Builder(reader)
@@ -245,14 +245,14 @@ func (r *Run) finish(workers []*Worker) (g Groups, err error) {
 	} else if g.Partitioned || total > smallResult || r.cfg.States.HasChains() || r.cfg.Partitions > 0 || len(r.back) > 0 {
 		bits = r.choose(max(all.Estimate(), float64(total)), 0, math.MaxInt64, r.rows, 0)
 	}
-	held, err := g.hold(r, workers, bits)
+	staying, err := g.stayingTables(r, workers, bits)
 	if err != nil {
 		return g, err
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		defer invariant.Recovered(&errs[i])
-		if errs[i] = workers[i].Finish(bits, held[i]); errs[i] == nil {
+		if errs[i] = workers[i].Finish(bits, staying[i]); errs[i] == nil {
 			errs[i] = workers[i].store.whole()
 		}
 	})

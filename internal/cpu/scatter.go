@@ -292,17 +292,17 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 
 // Finish ends the input of the worker. If the device was given rows it is given all
 // that it can take; the others are in buckets then, of 2^hashBits partitions unless the
-// worker has partitioned before. held is its table, if that is held; else nil.
-func (w *Worker) Finish(hashBits uint, held *heldTable) error {
+// worker has partitioned before. staying is its table, if that is merged in place; else nil.
+func (w *Worker) Finish(hashBits uint, staying *inPlaceTable) error {
 	w.dropBatchRows()
 	w.forget()
 	if w.store.buckets == nil {
 		w.store.open(0, hashBits)
 	}
 	switch {
-	case held != nil:
+	case staying != nil:
 		w.note(w.table.rows.Rows)
-		w.store.hold(held)
+		w.store.addInPlace(staying)
 	case w.phase != phaseScatter:
 		w.table.dropLeft()
 		w.note(w.table.rows.Rows)

@@ -8,8 +8,8 @@ import (
 )
 
 // slabs is the memory of the partitions of a shared set, which grow at about the same time: pieces
-// of a size that doubles, cut from slabs that are large enough for huge pages. A slab of which all
-// pieces were put back is cut anew.
+// of a size that doubles, allocated from slabs that are large enough for huge pages. A slab of
+// which all pieces were put back is used anew.
 type slabs struct {
 	from budget.Lender
 	most int64 // bytes; 0: no limit
@@ -20,11 +20,11 @@ type slabs struct {
 	held  int64
 }
 
-// slab is some memory, and how much of it was cut off.
+// slab is some memory, and how much of it is allocated.
 type slab struct {
-	words     []uint64
-	cut, live int // words that were cut off; pieces in use
-	dirty     int // words that were ever cut off
+	words       []uint64
+	taken, live int // words that are allocated; pieces in use
+	dirty       int // words that were ever allocated
 }
 
 const (
@@ -49,8 +49,8 @@ func (s *slabs) getDirty(n int) (piece []uint64, used bool, err error) {
 		s.owner = map[*uint64]*slab{}
 	}
 	for _, b := range s.all {
-		if len(b.words)-b.cut >= n {
-			piece, used = s.cutOff(b, n)
+		if len(b.words)-b.taken >= n {
+			piece, used = s.allocate(b, n)
 			return piece, used, nil
 		}
 	}
@@ -58,15 +58,15 @@ func (s *slabs) getDirty(n int) (piece []uint64, used bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	piece, used = s.cutOff(b, n)
+	piece, used = s.allocate(b, n)
 	return piece, used, nil
 }
 
-// cutOff cuts n words off a slab.
-func (s *slabs) cutOff(b *slab, n int) (piece []uint64, used bool) {
-	piece, used = b.words[b.cut:b.cut+n:b.cut+n], b.cut < b.dirty
-	b.cut, b.live = b.cut+n, b.live+1
-	b.dirty = max(b.dirty, b.cut)
+// allocate takes n words of a slab, which has as many.
+func (s *slabs) allocate(b *slab, n int) (piece []uint64, used bool) {
+	piece, used = b.words[b.taken:b.taken+n:b.taken+n], b.taken < b.dirty
+	b.taken, b.live = b.taken+n, b.live+1
+	b.dirty = max(b.dirty, b.taken)
 	s.owner[&piece[0]] = b
 	return piece, used
 }
@@ -97,7 +97,7 @@ func (s *slabs) put(piece []uint64) {
 	b := s.owner[&piece[0]]
 	delete(s.owner, &piece[0])
 	if b.live--; b.live == 0 {
-		b.cut = 0
+		b.taken = 0
 	}
 }
 

@@ -22,7 +22,7 @@ type store struct {
 	disk    *partition.Disk    // nil: there is nowhere to spill to
 	buckets *partition.Buckets // nil until it is known how many there are
 	placed  int64              // rows that went into them
-	held    *table             // a table with rows of the buckets (held.go); nil: there is none
+	inPlace *table             // a table with rows of the buckets (inplace.go); nil: there is none
 	runs    bool               // they come in runs for one partition
 	seeded  bool               // they are placed by the seeded hash (CROWDED)
 }
@@ -151,7 +151,7 @@ func (s *store) compact(row []uint64) error {
 	values := s.cfg.Keys.ArenaBytes(row, s.cfg.Keys.Base()) + s.cfg.States.ArenaBytes(row, s.cfg.Arenas)
 	var sec arena.Section
 	defer sec.Free()
-	sec.Reserve(values)
+	sec.GrowTo(values)
 	drawn := int64(sec.Held())
 	if err := s.cfg.Budget.Draw(drawn); err != nil {
 		return &overload{err}
@@ -199,8 +199,8 @@ func (s *store) clear() error {
 // close lets go of everything, rows and files included.
 func (s *store) close() error {
 	s.buckets = nil
-	if s.held != nil {
-		s.held.drop()
+	if s.inPlace != nil {
+		s.inPlace.drop()
 	}
 	s.arena.Reset()
 	s.pool.Reset()

@@ -95,10 +95,10 @@ func (t *table) secret(group uint32) uint64 {
 	return t.keys.Secret(t.keyOf(group), 0, t.rows.Arena.Registry())
 }
 
-// reserve makes room for n groups at once, if that is more than there is and
+// growTo makes room for n groups at once, if that is more than there is and
 // memory allows: a table that doubles its way there touches twice the memory.
 // n is an estimate, so a refusal is no error.
-func (t *table) reserve(n int) {
+func (t *table) growTo(n int) {
 	if n <= int(t.n) || t.secure(n-int(t.n)) != nil {
 		return
 	}

@@ -57,7 +57,7 @@ func (r *Run) dropBelowTopN(workers []*Worker, groups int) error {
 		if w.phase == phaseTable && w.table.n == 0 && w.store.buckets == nil {
 			continue
 		}
-		if !w.holds() || w.store.buckets != nil {
+		if !w.mayStay() || w.store.buckets != nil {
 			return nil
 		}
 		t.workers = append(t.workers, w)

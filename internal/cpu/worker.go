@@ -15,10 +15,10 @@ import (
 // hold state and are not shared.
 type Pipeline struct {
 	Where Condition
-	// First and Rest are Where in two steps, for a reader that filters rows by First
+	// First and Residual are Where in two steps, for a reader that filters rows by First
 	// (Reader.Where).
-	First, Rest Condition
-	Used        []int // columns that Keys and Args use
+	First, Residual Condition
+	Used            []int // columns that Keys and Args use
 	// is called with each batch before Keys and Args are evaluated; nil: it is not
 	Begin func(b *column.Batch)
 	Keys  []Evaluator

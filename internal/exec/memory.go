@@ -26,8 +26,8 @@ func openLimit(limit int64) int64 {
 // must not fail because the groups to be merged fill the memory.
 //
 // Lists of blocks on disk are counted, 48 bytes for a block of 8 to 256 KiB, but they are never
-// refused. Blocks of a few rows are folded (BLOCKS-FOLD in package partition), or their lists would
-// fill the memory. Not counted are results that wait to be read, which have a share
+// refused. Blocks of a few rows are compacted (BLOCKS-COMPACT in package partition), or their lists
+// would fill the memory. Not counted are results that wait to be read, which have a share
 // (plan.Memory.Output), and lists that are small for their data: lists of pages of groups, 24 bytes
 // for 8 KiB or more, and what a builder notes of the pages that it has put into a batch, 40 bytes
 // for each and 32 for each of its uses, 0.03 to 0.05 % of batches of db-benchmark's table; a chunk

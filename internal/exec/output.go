@@ -39,11 +39,11 @@ type producer struct {
 	size   int              // rows of the last batch
 	batch  column.Batch     // keys, then aggregates
 	large  *column.LargeRow // that the batch is made in; nil: in made
-	stages []stage          // in which the batch is made (stages.go)
+	steps  []outputStep     // in which the batch is made (steps.go)
 	sel    []int32
 	made   []column.Vector // by column of the batch: the memory that it is made in
-	bufs   []column.Buffer // the same, for the groups that a stage has left
-	cut    cut
+	bufs   []column.Buffer // the same, for the groups that a step has left
+	early  prefilters
 	states *stateMaker // nil: a result is made
 
 	totalKey []uint64 // the key of the row of all rows; nil: it is not wanted
@@ -82,7 +82,7 @@ func (p *producer) plan() {
 	for _, t := range p.r.plan.Query.Order {
 		p.order = append(p.order, t.Expr.NewEval())
 	}
-	p.stages = p.planStages()
+	p.steps = p.planSteps()
 }
 
 // attach has p merge the groups of the current attempt.
@@ -101,11 +101,11 @@ func (p *producer) attach() error {
 		p.totalKey = a.cfg.TotalKey(p.r.groupings(), total)
 	}
 	if !a.onDevices() {
-		p.cut = p.planCut()
-		p.cut.set(p)
+		p.early = p.planPrefilters()
+		p.early.set(p)
 		return nil
 	}
-	p.cut = cut{} // groups may have to be made again: those that were left out then are others
+	p.early = prefilters{} // groups may have to be made again: those that were left out then are others
 	return a.devices.Attach(p.merger)
 }
 
@@ -179,7 +179,7 @@ func (p *producer) put(ctx context.Context, n int, rows []uint64, emit emitFunc)
 		}
 		rows = rows[k*stride:]
 		p.gone += k
-		p.cut.set(p)
+		p.early.set(p)
 	}
 	return nil
 }

@@ -47,8 +47,8 @@ func (r *run) pipeline(keys []*expr.Expr, states *agg.Layout, whole bool) cpu.Pi
 		}
 	}
 	if r.plan.Query.Where != nil {
-		first, rest := r.plan.Query.Where.Split()
-		p.Where, p.First, p.Rest = condition(r.plan.Query.Where), condition(first), condition(rest)
+		first, residual := r.plan.Query.Where.Split()
+		p.Where, p.First, p.Residual = condition(r.plan.Query.Where), condition(first), condition(residual)
 	}
 	return p
 }

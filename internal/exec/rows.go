@@ -156,7 +156,7 @@ func (r *Rows) skipOffset() bool {
 		first.Release()
 		return true
 	case r.skip > 0:
-		r.queue[0] = cutRecord(first, r.skip, rows)
+		r.queue[0] = sliceRecord(first, r.skip, rows)
 		r.skip = 0
 		first.Release()
 	}
@@ -167,9 +167,9 @@ func (r *Rows) skipOffset() bool {
 func (r *Rows) give() {
 	r.rec, r.queue = r.queue[0], r.queue[1:]
 	if r.left >= 0 && r.rec.NumRows() > r.left {
-		cut := cutRecord(r.rec, 0, r.left)
+		slice := sliceRecord(r.rec, 0, r.left)
 		r.rec.Release()
-		r.rec = cut
+		r.rec = slice
 	}
 	if r.left > 0 {
 		r.left -= r.rec.NumRows()

@@ -77,7 +77,7 @@ func (p *producer) totalRecords(row []uint64) ([]arrow.Record, error) {
 func (p *producer) totalBatch(row []uint64) (*column.Batch, error) {
 	p.keys.Begin(row)
 	p.batch.Rows = 1
-	for _, s := range p.stages {
+	for _, s := range p.steps {
 		if err := p.compute(s.cols, row); err != nil {
 			return nil, err
 		}

@@ -127,8 +127,8 @@ func (n *bound) rankCompared(op string) rank {
 }
 
 // Split takes a filter apart: first is what is to be evaluated before the others, all of which
-// uses the same columns, and rest the remainder; nil: there is none.
-func (e *Expr) Split() (first, rest *Expr) {
+// uses the same columns, and residual is the others; nil: there is none.
+func (e *Expr) Split() (first, residual *Expr) {
 	list := e.root.ranked()
 	cols := list[0].columns()
 	var head, tail []*bound
@@ -140,9 +140,9 @@ func (e *Expr) Split() (first, rest *Expr) {
 		}
 	}
 	if len(tail) > 0 {
-		rest = &Expr{root: allOf(tail)}
+		residual = &Expr{root: allOf(tail)}
 	}
-	return &Expr{root: allOf(head)}, rest
+	return &Expr{root: allOf(head)}, residual
 }
 
 // allOf is the and of the nodes, of which there is one at least.

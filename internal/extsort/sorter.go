@@ -140,7 +140,7 @@ func (s *Sorter) tryRoom(sizes []int) (int, error) {
 func (s *Sorter) addRows(first, n int, place uint64) {
 	u := &s.unit
 	from := len(u.pages[len(u.pages)-1])
-	s.in.rows = u.cut(s.in.sizes[first:first+n], s.in.rows[:0])
+	s.in.rows = u.allocate(s.in.sizes[first:first+n], s.in.rows[:0])
 	s.in.write(s.in.rows, first, place)
 	s.added(from)
 }
@@ -180,7 +180,7 @@ func (s *Sorter) addFar(ctx context.Context, i int, place uint64) error {
 func (s *Sorter) copyRow(r row) {
 	u := &s.unit
 	from := len(u.pages[len(u.pages)-1])
-	s.in.rows = u.cut([]int{r.len()}, s.in.rows[:0])
+	s.in.rows = u.allocate([]int{r.len()}, s.in.rows[:0])
 	copy(s.in.rows[0], r)
 	s.added(from)
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 )
 
-// tree merges cursors: a tree of losers (Knuth, volume 3, section 5.4.1).
+// tree merges cursors: a tree of losers (Knuth, volume 3, §5.4.1).
 // Cursor i is leaf len(cursors)+i; the parent of node n is n/2, and an inner
 // node names the cursor that lost there. The winner of all is winner.
 type tree struct {

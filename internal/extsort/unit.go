@@ -41,8 +41,8 @@ func (u *unit) room(sizes []int) (n int) {
 	return n
 }
 
-// cut returns memory of the last page for rows of these sizes, which fit.
-func (u *unit) cut(sizes []int, rows []row) []row {
+// allocate returns memory of the last page for rows of these sizes, which fit.
+func (u *unit) allocate(sizes []int, rows []row) []row {
 	p := &u.pages[len(u.pages)-1]
 	for _, n := range sizes {
 		from := len(*p)

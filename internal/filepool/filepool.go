@@ -76,7 +76,7 @@ func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	for p.evict(0) {
+	for p.closeIdle(0) {
 	}
 }
 
@@ -191,10 +191,10 @@ func same(then, now fs.FileInfo) bool {
 // same one. No lock is held while the pool is asked: the pool may close
 // another source, which waits for the reads on it.
 func (s *Source) open() error {
-	for s.pool.evict(cmp.Or(s.pool.Most, MostOpen) - 1) {
+	for s.pool.closeIdle(cmp.Or(s.pool.Most, MostOpen) - 1) {
 	}
 	err := s.openLocked()
-	for errors.Is(err, syscall.EMFILE) && s.pool.evict(0) {
+	for errors.Is(err, syscall.EMFILE) && s.pool.closeIdle(0) {
 		err = s.openLocked()
 	}
 	return err
@@ -272,9 +272,9 @@ func (p *Pool) forget(s *Source) {
 	p.open = slices.DeleteFunc(p.open, func(o *Source) bool { return o == s })
 }
 
-// evict closes one file if more than keep are open, and reports whether it
-// did.
-func (p *Pool) evict(keep int) bool {
+// closeIdle closes a file that was not used lately if more than keep are open, and reports whether
+// it did.
+func (p *Pool) closeIdle(keep int) bool {
 	s := p.victim(keep)
 	if s == nil {
 		return false

@@ -32,7 +32,7 @@ type hugeHeap struct {
 	chunks []*chunk
 	// by how many units: no chunk before it has so many free ones side by side
 	first  [unitsPerChunk + 1]int
-	region []byte // addresses that no chunk was cut from yet
+	region []byte // addresses that no chunk was made of yet
 }
 
 // shared is the heap of the process.
@@ -103,7 +103,7 @@ func (h *hugeHeap) choose(n int) place {
 			return place{c, at, n}
 		}
 	}
-	return place{h.cut(), 0, n}
+	return place{h.newChunk(), 0, n}
 }
 
 // find returns where n units side by side are free, or -1.
@@ -136,8 +136,8 @@ func (h *hugeHeap) enter(p place, size int) bool {
 	return true
 }
 
-// cut makes a chunk, or returns nil if the system refuses addresses.
-func (h *hugeHeap) cut() *chunk {
+// newChunk makes a chunk, or returns nil if the system refuses addresses.
+func (h *hugeHeap) newChunk() *chunk {
 	if len(h.region) == 0 {
 		p, err := mapAligned(regionBytes, unix.PROT_READ|unix.PROT_WRITE)
 		if err != nil {

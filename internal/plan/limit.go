@@ -23,7 +23,7 @@ func (p *Plan) HashLimit() (int, bool) {
 
 // TopN says how many groups are wanted, and which word of a row has the count, of a query that
 // wants those with the greatest counts; nil: it is another query, or wants too many. The other
-// groups are never finished, so no result of theirs may be able to fail (STAGE-ERRORS).
+// groups are never finished, so no result of theirs may be able to fail (STEP-ERRORS).
 func (p *Plan) TopN(states *agg.Layout) *cpu.TopN {
 	q := p.Query
 	if q.Limit <= 0 || len(q.Groupings) > 0 || q.Offset >= cpu.MostTopN || q.Limit+q.Offset > cpu.MostTopN || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {

@@ -24,7 +24,7 @@ import (
 
 // selection says which groups leave a device that has all of them, and the same for people; nil:
 // all do, and why, unless all are wanted. None is left out where its other columns might fail, as
-// without a device (STAGE-ERRORS in package exec).
+// without a device (STEP-ERRORS in package exec).
 func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 	q := p.Query
 	best := q.Limit > 0 && len(q.Order) > 0

@@ -78,7 +78,7 @@ func (c *compiler) countKeys() error {
 	return nil
 }
 
-// inputColumn is the lookup of the scan stage.
+// inputColumn is the lookup of the scan step.
 func (c *compiler) inputColumn(name string) (int, column.Type, error) {
 	i, err := c.in.Find(name)
 	if err != nil {

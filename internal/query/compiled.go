@@ -13,8 +13,8 @@ import (
 
 // Compiled is a query resolved against the columns of its input. Nobody changes it.
 //
-// It has two stages. The scan stage computes, from a batch of input columns (Cols), the filter, the
-// keys and the arguments of the aggregates. The result stage sees a batch of groups whose columns
+// It has two steps. The scan step computes, from a batch of input columns (Cols), the filter, the
+// keys and the arguments of the aggregates. The result step sees a batch of groups whose columns
 // are the keys and then the aggregates, and computes from it the having filter, the output columns
 // and what to order by.
 type Compiled struct {

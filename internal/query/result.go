@@ -12,7 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
-// Names of the result stage: a character that no column name of a user's
+// Names of the result step: a character that no column name of a user's
 // query can begin with, since it would be found only by quoting it.
 const (
 	keyPrefix  = "\x00k"
@@ -20,7 +20,7 @@ const (
 )
 
 // toResult rewrites an expression over the input and its aggregates to one
-// over the columns of the result stage.
+// over the columns of the result step.
 func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 	var failed error
 	n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
@@ -53,7 +53,7 @@ func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 	return n, failed
 }
 
-// resultColumn is the lookup of the result stage.
+// resultColumn is the lookup of the result step.
 func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 	var i int
 	if n, err := fmt.Sscanf(name, keyPrefix+"%d", &i); n == 1 && err == nil {

@@ -150,7 +150,7 @@ func (x *numberIndex) reset() {
 // sets it and calls added. The place is valid until then.
 func (x *numberIndex) find(bits uint64) *int32 {
 	mask := uint64(len(x.bits) - 1)
-	s := bits * 0x9e3779b97f4a7c15 >> 32 & mask // Fibonacci hashing: Knuth, volume 3, section 6.4
+	s := bits * 0x9e3779b97f4a7c15 >> 32 & mask // Fibonacci hashing: Knuth, volume 3, §6.4
 	for x.numbers[s] != 0 && x.bits[s] != bits {
 		s = (s + 1) & mask
 	}

@@ -26,7 +26,7 @@ const (
 // header is what stands before each payload; the package comment draws it.
 type header struct {
 	part                bool   // of a part
-	rowCodec, restCodec codec  // of the rows, of the bytes behind them
+	rowCodec, tailCodec codec  // of the rows, of the bytes behind them
 	stride              uint16 // words of a row
 	off                 int64
 	seq                 uint32 // number of the block in its file
@@ -44,7 +44,7 @@ func (h *header) seal(b []byte, seed uint64) {
 	if h.part {
 		le.PutUint32(b[0:], magicPart)
 	}
-	b[4], b[5] = byte(h.rowCodec), byte(h.restCodec)
+	b[4], b[5] = byte(h.rowCodec), byte(h.tailCodec)
 	le.PutUint16(b[6:], h.stride)
 	le.PutUint64(b[16:], uint64(h.off))
 	le.PutUint32(b[24:], h.seq)
@@ -71,7 +71,7 @@ func parse(b []byte) header {
 	return header{
 		part:      le.Uint32(b) == magicPart,
 		rowCodec:  codec(b[4]),
-		restCodec: codec(b[5]),
+		tailCodec: codec(b[5]),
 		stride:    le.Uint16(b[6:]),
 		off:       int64(le.Uint64(b[16:])),
 		seq:       le.Uint32(b[24:]),

@@ -17,17 +17,17 @@ const (
 // 1 to 5 ns whether it finds something or not, bits half a nanosecond, and
 // nothing once the survey says no. Measured in docs/experiments/0003.
 const (
-	rowsPay  = 8 // of the rows at least 1/8
-	wordsPay = 2 // of other bytes seen as words 1/2, else s2 is tried
-	s2Pay    = 4 // 1/4
-	s2Rest   = 8
-	s2Least  = 256 // fewer bytes are not worth a call
+	rowsPay   = 8 // of the rows at least 1/8
+	wordsPay  = 2 // of other bytes seen as words 1/2, else s2 is tried
+	s2Pay     = 4 // 1/4
+	s2Backoff = 8
+	s2Least   = 256 // fewer bytes are not worth a call
 )
 
 // encoder codes payloads. It remembers whether s2 paid of late.
 type encoder struct {
-	frame frame
-	rest  int // blocks to come for which s2 is not tried
+	frame   frame
+	backoff int // blocks to come for which s2 is not tried
 }
 
 // codedRoom is how much larger than the block the memory must be that a
@@ -42,7 +42,7 @@ func (c *encoder) encode(dst, block []byte, rows, stride int) ([]byte, header) {
 	var h header
 	dst, h.rowCodec = c.rows(dst, front, stride)
 	h.front = uint32(len(dst) - begin)
-	dst, h.restCodec = c.behind(dst, back)
+	dst, h.tailCodec = c.behind(dst, back)
 	return dst, h
 }
 
@@ -79,13 +79,13 @@ func (c *encoder) s2(dst, b []byte) ([]byte, bool) {
 	if len(b) < s2Least {
 		return dst, false
 	}
-	if c.rest > 0 {
-		c.rest--
+	if c.backoff > 0 {
+		c.backoff--
 		return dst, false
 	}
 	coded := s2.Encode(dst[len(dst):cap(dst)], b) // in place: codedRoom is more than it can grow
 	if len(coded) > len(b)-len(b)/s2Pay {
-		c.rest = s2Rest
+		c.backoff = s2Backoff
 		return dst, false
 	}
 	return dst[:len(dst)+len(coded)], true
@@ -100,7 +100,7 @@ func decode(dst, payload []byte, h header, f *frame) bool {
 		return false
 	}
 	return decodePart(dst[:front], payload[:h.front], h.rowCodec, int(h.stride), f) &&
-		decodePart(dst[front:], payload[h.front:], h.restCodec, 1, f)
+		decodePart(dst[front:], payload[h.front:], h.tailCodec, 1, f)
 }
 
 func decodePart(dst, in []byte, c codec, stride int, f *frame) bool {

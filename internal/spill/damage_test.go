@@ -179,10 +179,10 @@ func FuzzDecode(f *testing.F) {
 		block, stride := rowsOf(shape, 30)
 		block = append(block, behind("urls", 400)...)
 		payload, h := c.encode(make([]byte, 0, len(block)+codedRoom), block, 30, stride)
-		f.Add(payload, uint8(h.rowCodec), uint8(h.restCodec), uint16(stride), uint32(30), h.front, uint32(len(block)))
+		f.Add(payload, uint8(h.rowCodec), uint8(h.tailCodec), uint16(stride), uint32(30), h.front, uint32(len(block)))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte, front, back uint8, stride uint16, rows, split, raw uint32) {
-		h := header{rowCodec: codec(front), restCodec: codec(back), stride: stride, rows: rows, front: split}
+		h := header{rowCodec: codec(front), tailCodec: codec(back), stride: stride, rows: rows, front: split}
 		in := append(payload, make([]byte, slack)...)[:len(payload)]
 		var fr frame
 		decode(make([]byte, raw%100_000), in, h, &fr)

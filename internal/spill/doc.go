@@ -9,7 +9,7 @@
 // "gagg-<128 random bits>" in the folder that the user chose, and files in
 // it. A file consists of blocks, one behind the other. A block is rows of
 // 64-bit words, all of the same number of words (the stride), and any bytes
-// behind them; either may be missing. Its extent says where it is; whoever
+// behind them, the tail; either may be missing. Its extent says where it is; whoever
 // appended the block keeps the extent, since nothing on disk lists blocks.
 //
 //	/tmp
@@ -20,13 +20,13 @@
 // # A block on disk
 //
 //	 0  magic              u32
-//	 4  codec of the rows  u8    codec of the rest  u8    stride  u16
+//	 4  codec of the rows  u8    codec of the tail  u8    stride  u16
 //	 8  checksum           u64
 //	16  offset in the file u64
 //	24  number in the file u32   number of the file u32
 //	32  bytes of the block u32   bytes stored       u32   with the header
 //	40  rows               u32   bytes of the rows  u32   in the payload
-//	48  payload: the rows, then the rest
+//	48  payload: the rows, then the tail
 //
 // A block of more than half a megabyte has parts, each with such a header and a
 // magic of its own, side by side: parts.go.

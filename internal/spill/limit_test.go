@@ -23,7 +23,7 @@ func TestLimit(t *testing.T) {
 		all.Go(func() {
 			block := behind("hex", 1000)
 			for range 40 {
-				f.encoder.rest = 1 // as it is
+				f.encoder.backoff = 1 // as it is
 				if _, err := f.Append(block, 0, 0); err != nil {
 					if over := budget.Refusal(err, budget.Disk); over == nil || !errors.Is(err, ErrExhausted) {
 						t.Error(err)

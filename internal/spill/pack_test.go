@@ -158,12 +158,12 @@ func TestBlockShapes(t *testing.T) {
 		{"rows of no words", func() ([]byte, int, int) { return nil, 10, 0 }, codecRaw, codecRaw, 0},
 	} {
 		block, n, stride := c.block()
-		f.encoder.rest = 0
+		f.encoder.backoff = 0
 		_, h := f.encoder.encode(make([]byte, 0, len(block)+codedRoom), block, n, stride)
-		if h.rowCodec != c.front || h.restCodec != c.back {
-			t.Errorf("%s: codecs %d and %d, want %d and %d", c.name, h.rowCodec, h.restCodec, c.front, c.back)
+		if h.rowCodec != c.front || h.tailCodec != c.back {
+			t.Errorf("%s: codecs %d and %d, want %d and %d", c.name, h.rowCodec, h.tailCodec, c.front, c.back)
 		}
-		f.encoder.rest = 0
+		f.encoder.backoff = 0
 		e, err := f.Append(block, n, stride)
 		if err != nil {
 			t.Fatal(err)
@@ -177,19 +177,19 @@ func TestBlockShapes(t *testing.T) {
 	}
 }
 
-// After a block that s2 did not make smaller, s2Rest blocks do not try.
+// After a block that s2 did not make smaller, s2Backoff blocks do not try.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	hex, text := behind("hex", 8192), behind("urls", 8192)
 	var c encoder
 	coded := func(b []byte) codec {
 		_, h := c.encode(make([]byte, 0, len(b)+codedRoom), b, 0, 0)
-		return h.restCodec
+		return h.tailCodec
 	}
 	if got := coded(hex); got != codecRaw {
 		t.Fatalf("codec %d", got)
 	}
-	for i := range s2Rest {
+	for i := range s2Backoff {
 		if got := coded(text); got != codecRaw {
 			t.Errorf("block %d after: codec %d", i, got)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // Chains is partitions on the device, each a chain of pages that kernels take from a pool while
-// they fill them (paper 000, section 6.2): unlike with the DeviceScatter of partition/reference
+// they fill them (paper 000, §6.2): unlike with the DeviceScatter of partition/reference
 // rows are read once, and what many calls append to a partition is one chain. ega_scatter_chain.cuh
 // says how. Like its thread it is used on one goroutine, and one call is under way at a time: all
 // of them on one stream, or each waited for.

@@ -14,7 +14,7 @@ import (
 )
 
 // DeviceScatter divides rows in device memory so that each partition lies in one piece (paper 003,
-// section 4.2.5): partition 0 first, in whatever order within it. Rows are read twice and written
+// §4.2.5): partition 0 first, in whatever order within it. Rows are read twice and written
 // once for each level, of which there are two above 2^ScatterMostBits partitions. Like its thread
 // it is used on one goroutine, and one division is under way at a time: its counters are in use
 // until the stream is done.

@@ -4,7 +4,7 @@ package partition
 // full of values, spills partitions of a few rows each, again and again. The lists of such blocks
 // would take more memory than the spilling frees.
 //
-// BLOCKS-FOLD: in the list of blocks of a partition, fewer than mostSmall adjacent blocks are
+// BLOCKS-COMPACT: in the list of blocks of a partition, fewer than mostSmall adjacent blocks are
 // small.
 //
 // The disk space of small blocks is freed only when the file is closed: they are too small for a
@@ -20,9 +20,9 @@ const (
 	mostSmall = 32
 )
 
-// fold rewrites the small blocks at the end of a partition's list as large ones, if there are
+// compact rewrites the small blocks at the end of a partition's list as large ones, if there are
 // many. After an error the list is unchanged.
-func (d *Disk) fold(blocks []Block) ([]Block, error) {
+func (d *Disk) compact(blocks []Block) ([]Block, error) {
 	first := len(blocks)
 	for first > 0 && blocks[first-1].Bytes() < smallBlock {
 		first--
@@ -30,14 +30,14 @@ func (d *Disk) fold(blocks []Block) ([]Block, error) {
 	if len(blocks)-first < mostSmall {
 		return blocks, nil
 	}
-	folded, err := d.rewrite(blocks[first:])
+	compacted, err := d.rewrite(blocks[first:])
 	if err != nil {
 		return blocks, err
 	}
 	for _, b := range blocks[first:] {
 		d.Free(b)
 	}
-	return append(blocks[:first], folded...), nil
+	return append(blocks[:first], compacted...), nil
 }
 
 // rewrite writes the rows of blocks again, in as few blocks as hold them.

@@ -11,80 +11,80 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// cut tells a merger which groups it may leave out, by words of their rows: groups that do not pass
-// the filter on groups, and groups that the sorter would drop. This is possible where one of them
-// compares count(*) or a sum of one word. Then most groups are never made: not even their rows are
-// copied.
-type cut struct {
-	having []cpu.Cut
-	by     cpu.Cut // by the order, but for the bound
-	some   bool    // there is such
+// prefilters tell a merger which groups it may leave out, by words of their rows: groups that do
+// not pass the filter on groups, and groups that the sorter would drop. This is possible where one
+// of them compares count(*) or a sum of one word. Then most groups are never made: not even their
+// rows are copied.
+type prefilters struct {
+	having []cpu.Prefilter
+	by     cpu.Prefilter // by the order, but for the bound
+	some   bool          // there is such
 }
 
-// planCut finds the words by which groups may be left out. None may be where another column of a
-// group might fail (STAGE-ERRORS).
-func (p *producer) planCut() (c cut) {
+// planPrefilters finds the words by which groups may be left out. None may be where another column
+// of a group might fail (STEP-ERRORS).
+func (p *producer) planPrefilters() (f prefilters) {
 	q := p.r.plan.Query
 	if q.Totals >= 0 || len(q.FallibleKeys()) > 0 || q.Having != nil && q.Having.MayFail() {
-		return c
+		return f
 	}
-	c.having = p.cutHaving()
+	f.having = p.prefilterHaving()
 	if p.sorter == nil || !p.sorter.Drops() {
-		return c
+		return f
 	}
 	for _, out := range q.Out {
 		if out.Expr.MayFail() {
-			return c
+			return f
 		}
 	}
 	for col := range p.batch.Cols {
 		if p.mayOverflow(col) {
-			return c
+			return f
 		}
 	}
 	if first, plain := q.Order[0].Expr.Column(); plain {
-		c.by, _, c.some = p.cutBy(first)
+		f.by, _, f.some = p.prefilterBy(first)
 	}
-	return c
+	return f
 }
 
-// cutBy is a cut by column c of the batch, without its bound, and the type of the column; false:
-// rows have no word that is this column.
-func (p *producer) cutBy(c int) (cpu.Cut, column.Type, bool) {
+// prefilterBy is a prefilter by column c of the batch, without its bound, and the type of the
+// column; false: rows have no word that is this column.
+func (p *producer) prefilterBy(c int) (cpu.Prefilter, column.Type, bool) {
 	call := c - len(p.r.plan.Query.Keys)
 	if call < 0 {
-		return cpu.Cut{}, column.Type{}, false
+		return cpu.Prefilter{}, column.Type{}, false
 	}
 	r, ok := p.from.cfg.States.ResultWord(call)
-	return cpu.Cut{Word: r.Word, Shift: r.Shift, Mask: r.Mask}, r.Type, ok
+	return cpu.Prefilter{Word: r.Word, Shift: r.Shift, Mask: r.Mask}, r.Type, ok
 }
 
 // signBit makes the order of integers that of numbers without sign.
 const signBit = 1 << 63
 
-// cutHaving is the cuts by the columns of the filter on groups: for each column, the range of
-// integers below a bound and the range above another one, of which the filter passes none.
-func (p *producer) cutHaving() (cuts []cpu.Cut) {
+// prefilterHaving is the prefilters by the columns of the filter on groups: for each column, the
+// range of integers below a bound and the range above another one, of which the filter passes none.
+func (p *producer) prefilterHaving() (list []cpu.Prefilter) {
 	having := p.r.plan.Query.Having
 	if having == nil || slices.ContainsFunc(having.Columns(), p.mayOverflow) {
 		return nil
 	}
 	for _, c := range having.Columns() {
-		by, t, ok := p.cutBy(c)
+		by, t, ok := p.prefilterBy(c)
 		if !ok {
 			continue
 		}
 		if least := leastInt(func(x int64) bool { return !passesNone(having, c, t, nil, &x) }); least > math.MinInt64 {
 			by.Flip, by.Bound, by.Equal = ^uint64(signBit), uint64(least)^^uint64(signBit), true
-			cuts = append(cuts, by)
+			list = append(list, by)
 		}
 		beyond := leastInt(func(x int64) bool { return passesNone(having, c, t, &x, nil) })
 		if beyond > math.MinInt64 && passesNone(having, c, t, &beyond, nil) {
 			by.Flip, by.Bound, by.Equal = signBit, uint64(beyond)^signBit, false
-			cuts = append(cuts, by)
+			list = append(list, by)
 		}
 	}
-	return cuts
+	return list
 }
 
 // passesNone reports that a filter passes no row whose column c, of type t, is between least and
@@ -124,14 +124,14 @@ func leastInt(is func(int64) bool) int64 {
 	return lo
 }
 
-// set gives the merger the cuts of now: the sorter's bound changes.
-func (c *cut) set(p *producer) {
-	cuts := c.having
-	if c.some {
-		by, ok := c.by, false
+// set gives the merger the prefilters of now: the sorter's bound changes.
+func (f *prefilters) set(p *producer) {
+	list := f.having
+	if f.some {
+		by, ok := f.by, false
 		if by.Bound, by.Flip, by.Equal, ok = p.sorter.Bound(); ok {
-			cuts = append(slices.Clip(cuts), by)
+			list = append(slices.Clip(list), by)
 		}
 	}
-	p.merger.SetCuts(cuts)
+	p.merger.SetPrefilters(list)
 }

@@ -11,7 +11,7 @@ import (
 
 // A limit and an offset leave records that Arrow's IPC writer takes, even if the lists of their
 // rows have no values and those of the rows left out do.
-func TestCutRecords(t *testing.T) {
+func TestSliceRecords(t *testing.T) {
 	for _, aggregate := range []string{"min(cast(customer as binary), 2)", "histogram(cast(customer as binary))", "list(customer)"} {
 		for _, region := range []string{"Oceania", "Europe", "Asia", "Africa", "Americas"} {
 			for _, offset := range []int64{0, 2} {

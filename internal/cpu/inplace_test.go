@@ -44,7 +44,7 @@ func TestHeldRows(t *testing.T) {
 			t.Fatalf("%s: the table is seeded", name)
 		}
 		for bits := uint(1); bits <= 12; bits++ {
-			h, all := newHeldTable(tab, bits), 0
+			h, all := newInPlaceTable(tab, bits), 0
 			for p := range 1 << bits {
 				var want, got []uint64
 				for i, x := range hash {
@@ -75,10 +75,10 @@ func TestHeldRows(t *testing.T) {
 	}
 }
 
-// HELD: the tables of several workers are merged where they are, and copied to buckets where the
-// memory that mergers need then is refused, or is no small part of them; the groups are the same,
-// and all memory is given back.
-func TestHeld(t *testing.T) {
+// IN-PLACE: the tables of several workers are merged where they are, and copied to buckets where
+// the memory that mergers need then is refused, or is no small part of them; the groups are the
+// same, and all memory is given back.
+func TestInPlace(t *testing.T) {
 	const n, rows, threads = 1000, 60, 3
 	for _, partitions := range []int{2, 64} {
 		for _, refuses := range []bool{false, true} {
@@ -121,8 +121,8 @@ func TestHeld(t *testing.T) {
 					for p := range partitions {
 						pages += s.buckets.Rows(p)
 					}
-					if held := partitions == 64 && !refuses; held != (s.held != nil) || held != (pages == 0) {
-						t.Errorf("worker %d: held %t, %d rows in pages", i, s.held != nil, pages)
+					if stays := partitions == 64 && !refuses; stays != (s.inPlace != nil) || stays != (pages == 0) {
+						t.Errorf("worker %d: in place %t, %d rows in pages", i, s.inPlace != nil, pages)
 					}
 				}
 				checkTexts(t, cfg, &g, want)

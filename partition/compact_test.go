@@ -25,20 +25,20 @@ func (r firstRefs) Rebase(row []uint64, add uint64) {
 	}
 }
 
-// foldTrial is rows of random hashes, numbered, that are spilled again and again while partitions
-// have a row or two each.
-type foldTrial struct {
+// compactTrial is rows of random hashes, numbered, that are spilled again and again while
+// partitions have a row or two each.
+type compactTrial struct {
 	disk    *Disk
 	buckets *Buckets
 	arenas  *arena.Arenas
 	values  bool // two rows of three have one
 }
 
-const foldRows = 20_000
+const compactRows = 20_000
 
 // Where partitions are spilled with a row or two each, their lists stay short and all rows come
 // back, with and without values.
-func TestFold(t *testing.T) {
+func TestCompact(t *testing.T) {
 	t.Parallel()
 	const bits, stride = 4, 3
 	for _, values := range []bool{false, true} {
@@ -51,7 +51,7 @@ func TestFold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := foldTrial{arenas: &arena.Arenas{}, values: values}
+			f := compactTrial{arenas: &arena.Arenas{}, values: values}
 			defer f.arenas.Close()
 			var refs Refs
 			if values {
@@ -81,10 +81,10 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func (f *foldTrial) spill(t *testing.T) {
+func (f *compactTrial) spill(t *testing.T) {
 	t.Helper()
 	rng, mine := rand.New(rand.NewPCG(7, 7)), f.arenas.New()
-	for i := range foldRows {
+	for i := range compactRows {
 		row := []uint64{rng.Uint64(), 0, uint64(i)}
 		if v := f.value(i); v != "" {
 			row[1] = mine.Put([]byte(v))
@@ -92,7 +92,7 @@ func (f *foldTrial) spill(t *testing.T) {
 		if _, err := f.buckets.Scatter(row); err != nil {
 			t.Fatal(err)
 		}
-		if i%24 == 23 || i == foldRows-1 {
+		if i%24 == 23 || i == compactRows-1 {
 			if err := f.buckets.Spill(f.buckets.Bytes()); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func (f *foldTrial) spill(t *testing.T) {
 	}
 }
 
-func (f *foldTrial) value(i int) string {
+func (f *compactTrial) value(i int) string {
 	if !f.values || i%3 == 0 {
 		return ""
 	}
@@ -110,12 +110,12 @@ func (f *foldTrial) value(i int) string {
 
 // check checks that the blocks of all partitions hold each row once, with its value, in the order
 // in which rows of a partition came.
-func (f *foldTrial) check(t *testing.T) {
+func (f *compactTrial) check(t *testing.T) {
 	t.Helper()
-	if n := f.buckets.AllRows(); n != foldRows {
-		t.Errorf("%d of %d rows", n, foldRows)
+	if n := f.buckets.AllRows(); n != compactRows {
+		t.Errorf("%d of %d rows", n, compactRows)
 	}
-	seen := make([]bool, foldRows)
+	seen := make([]bool, compactRows)
 	var page Page
 	for p := range f.buckets.Partitions() {
 		last := -1

@@ -15,29 +15,30 @@ import (
 // partition are those of a range of slots. A merger copies these, of all tables, to memory that it
 // uses again for the next partition.
 //
-// HELD: that memory is drawn for all mergers before tables are held, so that nothing can be refused
-// later: room for the largest partition each. Where this is no small part of what the tables take,
-// as when keys were made to be in one partition, or it is refused, tables are emptied into buckets.
+// IN-PLACE: that memory is drawn for all mergers before tables are left in place, so that nothing
+// can be refused later: room for the largest partition each. Where this is no small part of what
+// the tables take, as when keys were made to be in one partition, or it is refused, tables are
+// emptied into buckets.
 
-// heldShare is the divisor of the bytes of the tables' rows that gives the most memory for mergers.
-// Emptying tables takes as much memory as all rows at most.
-const heldShare = 2
+// inPlaceShare is the divisor of the bytes of the tables' rows that gives the most memory for
+// mergers. Emptying tables takes as much memory as all rows at most.
+const inPlaceShare = 2
 
-// heldTable is the groups of a table, of 2^(64-shift) partitions.
-type heldTable struct {
+// inPlaceTable is the groups of a table, of 2^(64-shift) partitions.
+type inPlaceTable struct {
 	table *table
 	shift uint
 	rows  []uint32 // by partition
 }
 
-// holds reports whether the worker has a table that may be held.
-func (w *Worker) holds() bool {
+// mayStay reports whether the worker has a table that may be merged in place.
+func (w *Worker) mayStay() bool {
 	return w.phase == phaseTable && w.table.n > 0 && !w.table.inCache() && !w.table.dir.seeded
 }
 
-// newHeldTable counts the groups of a table by their partitions.
-func newHeldTable(t *table, bits uint) *heldTable {
-	h := &heldTable{table: t, shift: 64 - bits, rows: make([]uint32, 1<<bits)}
+// newInPlaceTable counts the groups of a table by their partitions.
+func newInPlaceTable(t *table, bits uint) *inPlaceTable {
+	h := &inPlaceTable{table: t, shift: 64 - bits, rows: make([]uint32, 1<<bits)}
 	var hashes [hashRows]uint64
 	for g, rows := uint32(0), t.rows.Rows; len(rows) > 0; {
 		n := min(len(rows)/t.rows.Stride, len(hashes))
@@ -54,12 +55,12 @@ func newHeldTable(t *table, bits uint) *heldTable {
 }
 
 // Rows is how many groups a partition has.
-func (h *heldTable) Rows(p int) int { return int(h.rows[p]) }
+func (h *inPlaceTable) Rows(p int) int { return int(h.rows[p]) }
 
 // Copy copies the groups of a partition. Those lie from the home slot of its least hash on, and
 // others of the partitions before among them. The hashes of some groups are read before the groups
 // are copied: so their cache misses overlap.
-func (h *heldTable) Copy(dst []uint64, p int) (n int) {
+func (h *inPlaceTable) Copy(dst []uint64, p int) (n int) {
 	d, rows, stride := &h.table.dir, h.table.rows.Rows, h.table.rows.Stride
 	left := int(h.rows[p])
 	slot := d.home(uint64(p) << h.shift)
@@ -89,18 +90,18 @@ func (h *heldTable) Copy(dst []uint64, p int) (n int) {
 	return n
 }
 
-// hold decides which tables are held, if any: by worker, nil where none is. It draws the memory
-// that mergers need, which is the groups'.
-func (g *Groups) hold(r *Run, workers []*Worker, bits uint) ([]*heldTable, error) {
-	cfg, held := r.cfg, make([]*heldTable, len(workers))
+// stayingTables decides which tables are merged in place, if any: by worker, nil where none is. It
+// draws the memory that mergers need, which is the groups'.
+func (g *Groups) stayingTables(r *Run, workers []*Worker, bits uint) ([]*inPlaceTable, error) {
+	cfg, tables := r.cfg, make([]*inPlaceTable, len(workers))
 	if bits == 0 || r.accelerator != nil || len(r.back) > 0 {
-		return held, nil
+		return tables, nil
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		defer invariant.Recovered(&errs[i])
-		if workers[i].holds() {
-			held[i] = newHeldTable(workers[i].table, bits)
+		if workers[i].mayStay() {
+			tables[i] = newInPlaceTable(workers[i].table, bits)
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -109,7 +110,7 @@ func (g *Groups) hold(r *Run, workers []*Worker, bits uint) ([]*heldTable, error
 	all, most := 0, 0
 	for p := range 1 << bits {
 		n := 0
-		for _, h := range held {
+		for _, h := range tables {
 			if h != nil {
 				n += h.Rows(p)
 			}
@@ -117,15 +118,15 @@ func (g *Groups) hold(r *Run, workers []*Worker, bits uint) ([]*heldTable, error
 		all, most = all+n, max(most, n)
 	}
 	bytes := int64(cfg.Threads) * int64(most) * 8 * int64(cfg.Stride)
-	if heldShare*int64(most)*int64(cfg.Threads) > int64(all) || cfg.Budget.Draw(bytes) != nil {
-		clear(held)
-		return held, nil
+	if inPlaceShare*int64(most)*int64(cfg.Threads) > int64(all) || cfg.Budget.Draw(bytes) != nil {
+		clear(tables)
+		return tables, nil
 	}
 	g.drawn, g.from = bytes, cfg.Budget
-	return held, nil
+	return tables, nil
 }
 
-// giveBack gives back what hold has drawn.
+// giveBack gives back what stayingTables has drawn.
 func (g *Groups) giveBack() {
 	if g.drawn > 0 {
 		g.from.Release(g.drawn)
@@ -133,16 +134,16 @@ func (g *Groups) giveBack() {
 	g.drawn = 0
 }
 
-// hold adds the groups of a table to the store, whose the table is from now on.
-func (s *store) hold(h *heldTable) {
-	s.held = h.table
+// addInPlace adds the groups of a table to the store, whose the table is from now on.
+func (s *store) addInPlace(h *inPlaceTable) {
+	s.inPlace = h.table
 	s.placed += int64(h.table.live())
-	s.buckets.Hold(h)
+	s.buckets.AddInPlace(h)
 }
 
-// takeHeld copies the rows of the source that tables hold to pages.
-func (m *Merger) takeHeld() error {
-	n, stride := m.heldRows(), m.cfg.Stride
+// gatherInPlace copies the rows of the source that lie in tables to pages.
+func (m *Merger) gatherInPlace() error {
+	n, stride := m.inPlaceRows(), m.cfg.Stride
 	if n == 0 {
 		return nil
 	}
@@ -153,7 +154,7 @@ func (m *Merger) takeHeld() error {
 	at := 0
 	for _, b := range m.in.buckets {
 		for k := range m.in.numbers.N {
-			at += b.CopyHeld(m.gathered[at*stride:n*stride], m.in.numbers.First+k)
+			at += b.CopyInPlace(m.gathered[at*stride:n*stride], m.in.numbers.First+k)
 		}
 	}
 	if at != n { // ROWS-WHOLE
@@ -168,14 +169,14 @@ func (m *Merger) takeHeld() error {
 	return nil
 }
 
-// heldRows is how many rows of the source tables hold.
-func (m *Merger) heldRows() (n int) {
+// inPlaceRows is how many rows of the source lie in tables.
+func (m *Merger) inPlaceRows() (n int) {
 	for _, b := range m.in.buckets {
 		for k := range m.in.numbers.N {
-			n += b.HeldRows(m.in.numbers.First + k)
+			n += b.InPlaceRows(m.in.numbers.First + k)
 		}
 	}
 	return n
 }
 
-var _ partition.Held = (*heldTable)(nil)
+var _ partition.InPlace = (*inPlaceTable)(nil)

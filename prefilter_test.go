@@ -10,7 +10,7 @@ import (
 
 // The best groups by their number of rows are the first ones of the whole result in order, ties
 // included, though most groups are left out before they are made.
-func TestCut(t *testing.T) {
+func TestPrefilter(t *testing.T) {
 	for _, order := range [][]string{{"-n"}, {"n"}, {"-n", "-k"}, {"n", "s"}} {
 		for _, threads := range []int{1, 4} {
 			ask := func(limit int64) []string {
@@ -36,7 +36,7 @@ func TestCut(t *testing.T) {
 // Groups left out before they are made, since a filter on groups does not pass their count or
 // sum, are those that the filter drops. The best groups by a sum are the first ones of the whole
 // result.
-func TestCutSums(t *testing.T) {
+func TestPrefilterSums(t *testing.T) {
 	from := gagg.Files(sumsFile(t, false))
 	ask := func(having string, order []string, limit int64) []string {
 		return mustAnswer(t, gagg.Query{

@@ -8,7 +8,7 @@ import (
 )
 
 // This file is how results are made of no more groups than are put out. A batch of groups passes
-// through stages: each makes the columns that it looks at, and drops groups; the last one makes
+// through steps: each makes the columns that it looks at, and drops groups; the last one makes
 // the rest.
 //
 //	follow   makes the columns of the keys that follow from others and may fail, drops nothing
@@ -17,22 +17,22 @@ import (
 //	         the sorter has no use for, since it has as many that come before them
 //	rest     makes all other columns
 //
-// STAGE-ERRORS: whether a query fails does not depend on which groups are dropped by the order,
+// STEP-ERRORS: whether a query fails does not depend on which groups are dropped by the order,
 // since that depends on threads. So what may fail is made before: such aggregates, and such output
 // columns.
 
-// stage makes columns of a batch and then drops groups of it.
-type stage struct {
+// outputStep makes columns of a batch and then drops groups of it.
+type outputStep struct {
 	cols []int                              // of the batch
 	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
 	uses []*expr.Expr                       // what drop computes
-	// the rows that it has left: strings of the stages behind it lie there
+	// the rows that it has left: strings of the steps behind it lie there
 	left []uint64
 }
 
-// planStages tells in which stages batches are made.
-func (p *producer) planStages() []stage {
-	var stages []stage
+// planSteps tells in which steps batches are made.
+func (p *producer) planSteps() []outputStep {
+	var steps []outputStep
 	made := make([]bool, len(p.batch.Cols))
 	add := func(drop func([]int32) ([]int32, error), uses []*expr.Expr, wanted func(c int) bool) {
 		var cols []int
@@ -42,7 +42,7 @@ func (p *producer) planStages() []stage {
 				cols = append(cols, c)
 			}
 		}
-		stages = append(stages, stage{cols: cols, drop: drop, uses: uses})
+		steps = append(steps, outputStep{cols: cols, drop: drop, uses: uses})
 	}
 	q := p.r.plan.Query
 	if follow := q.FallibleKeys(); len(follow) > 0 {
@@ -61,7 +61,7 @@ func (p *producer) planStages() []stage {
 			func(c int) bool { return slices.Contains(used, c) || p.mayOverflow(c) })
 	}
 	add(nil, nil, func(int) bool { return true })
-	return stages
+	return steps
 }
 
 // evals gives the columns that expressions look at, and what computes them.
@@ -131,8 +131,8 @@ func (p *producer) wanted(sel []int32, checked []*expr.Eval) ([]int32, error) {
 func (p *producer) result(rows []uint64) (*column.Batch, error) {
 	stride := p.from.cfg.Stride
 	p.batch.Rows = len(rows) / stride
-	for i := range p.stages {
-		s := &p.stages[i]
+	for i := range p.steps {
+		s := &p.steps[i]
 		if err := p.compute(s.cols, rows); err != nil {
 			return nil, err
 		}
@@ -177,23 +177,23 @@ func (p *producer) compute(cols []int, rows []uint64) error {
 	return nil
 }
 
-// keep drops all groups but sel from the columns that stages up to number last have made, and
+// keep drops all groups but sel from the columns that steps up to number last have made, and
 // returns the rows of those that are left.
 func (p *producer) keep(rows []uint64, last int) []uint64 {
 	p.batch.Rows = len(p.sel)
 	if len(p.sel) == 0 {
 		return nil
 	}
-	for _, s := range p.stages[:last+1] {
+	for _, s := range p.steps[:last+1] {
 		for _, c := range s.cols {
 			p.batch.Cols[c] = column.Gather(&p.batch.Cols[c], p.sel, &p.bufs[c])
 		}
 	}
 	stride := p.from.cfg.Stride
-	left := slices.Grow(p.stages[last].left[:0], len(p.sel)*stride)
+	left := slices.Grow(p.steps[last].left[:0], len(p.sel)*stride)
 	for _, g := range p.sel {
 		left = append(left, rows[int(g)*stride:int(g+1)*stride]...)
 	}
-	p.stages[last].left = left
+	p.steps[last].left = left
 	return left
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// cutRecord is rows from to to of a record. Lists of which the rows have no value
+// sliceRecord is rows from to to of a record. Lists of which the rows have no value
 // are made anew: Arrow's IPC writer panics at the values that they leave out
 // where these are binary (arrow/go v15.0.2, ipc/writer.go, ValueOffset64 of none).
-func cutRecord(rec arrow.Record, from, to int64) arrow.Record {
-	cut := rec.NewSlice(from, to)
-	for i, column := range cut.Columns() {
+func sliceRecord(rec arrow.Record, from, to int64) arrow.Record {
+	slice := rec.NewSlice(from, to)
+	for i, column := range slice.Columns() {
 		list, ok := column.(array.ListLike)
 		if !ok || list.Len() == 0 || list.ListValues().Len() == 0 {
 			continue
@@ -20,9 +20,9 @@ func cutRecord(rec arrow.Record, from, to int64) arrow.Record {
 		if _, last := list.ValueOffsets(list.Len() - 1); last > first {
 			continue
 		}
-		cut = withColumn(cut, i)
+		slice = withColumn(slice, i)
 	}
-	return cut
+	return slice
 }
 
 // withColumn is a record in which a column is replaced by a copy, without the values that the

@@ -1,7 +1,7 @@
 package feedback
 
-// ShareConfig holds the thresholds of DecideShare.
-type ShareConfig struct {
+// PreaggregateConfig holds the thresholds of DecidePreaggregate.
+type PreaggregateConfig struct {
 	// MostSent is the share of a tile's rows that may come out of the blocks'
 	// tables again, as rows without a slot or as groups, for the next tiles to
 	// go through them: where more do, hardly any two rows of a block have met.
@@ -21,27 +21,27 @@ type ShareConfig struct {
 	Sample uint64
 }
 
-// DefaultShareConfig is the configuration of the first pass.
-var DefaultShareConfig = ShareConfig{MostSent: 0.9, Sample: 32}
+// DefaultPreaggregateConfig is the configuration of the first pass.
+var DefaultPreaggregateConfig = PreaggregateConfig{MostSent: 0.9, Sample: 32}
 
-// ShareDecision is what becomes of the next tiles.
-type ShareDecision uint8
+// PreaggregateDecision is what becomes of the next tiles.
+type PreaggregateDecision uint8
 
 const (
-	ShareRows ShareDecision = iota // blocks combine their rows first
-	SendRows                       // each row goes to the table of all blocks at once
+	PreaggregateRows PreaggregateDecision = iota // blocks combine their rows first
+	SendRows                                     // each row goes to the table of all blocks at once
 )
 
-// DecideShare says how the next tiles go to their table, after blocks have
+// DecidePreaggregate says how the next tiles go to their table, after blocks have
 // combined the rows of a tile among themselves and sent so many rows and
 // groups on.
-func (c ShareConfig) DecideShare(rows, sent uint64) ShareDecision {
+func (c PreaggregateConfig) DecidePreaggregate(rows, sent uint64) PreaggregateDecision {
 	if float64(sent) > c.MostSent*float64(rows) {
 		return SendRows
 	}
-	return ShareRows
+	return PreaggregateRows
 }
 
 // Samples says whether blocks combine the rows of a tile whatever the decision
 // was. Tiles are numbered from 1.
-func (c ShareConfig) Samples(tile uint64) bool { return tile%c.Sample == 0 }
+func (c PreaggregateConfig) Samples(tile uint64) bool { return tile%c.Sample == 0 }

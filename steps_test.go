@@ -36,8 +36,8 @@ func manyGroups(t *testing.T, n, last int64) gagg.Source {
 }
 
 // A result that does not fit its type ends a query also where its group is not among the best
-// ones that are put out (STAGE-ERRORS), and one that having drops does not.
-func TestStageErrors(t *testing.T) {
+// ones that are put out (STEP-ERRORS), and one that having drops does not.
+func TestStepErrors(t *testing.T) {
 	for _, test := range []struct {
 		last     int64
 		having   string
@@ -61,7 +61,7 @@ func TestStageErrors(t *testing.T) {
 
 // The first groups in order are those of the whole result, where a filter on groups leaves some out
 // before the order does: short texts of keys lie in the rows that the filter has left.
-func TestStagesKeepTexts(t *testing.T) {
+func TestStepsKeepTexts(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "k", Type: arrow.BinaryTypes.String}, {Name: "v", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
