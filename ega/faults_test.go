@@ -80,7 +80,8 @@ func scatteredLife(r *rig, rows []uint64) error {
 	})
 }
 
-// leftLife has more groups than a block's table holds, and than the first Table for what is left.
+// leftLife has more groups than a block's table holds, and more than the first Table for the rows
+// left over.
 func leftLife(r *rig, _ []uint64) error {
 	rows := egatest.Rows(nil, &ega.Layout{KeyWords: 2}, 5000, func(i int) uint64 { return uint64(i) << 3 })
 	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {

@@ -16,7 +16,7 @@ import (
 
 var hashed = []int64{0, 1, -1, 42, math.MaxInt64, math.MinInt64, 0x0123456789abcdef}
 
-// Golden vectors: whoever changes the hash changes the order of all results.
+// Golden vectors: a change of the hash changes the order of all results.
 var golden = []uint64{
 	0x1ff5c2923a788d2c, 0x38f94c439ac36242, 0xdff5c05abb606d30, 0x386afcf6dde9d8b4, 0xc07b01e244de76de, 0x1272020b0ade6099,
 	0x7a159a859035c454,

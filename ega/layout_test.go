@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/combine"
 )
 
-// A word that nobody combines, or two would, is found before a kernel runs.
+// A state word that no operation combines, or that two do, is found before a kernel runs.
 func TestLayoutValidate(t *testing.T) {
 	low, mid, high := combine.AddLow, combine.AddMid, combine.AddHigh
 	least, least2, least3 := combine.Least, combine.LeastMid, combine.LeastLast

@@ -9,7 +9,7 @@ import (
 type SharedPlan struct {
 	Slots    uint32 // of a block's table; 0: no room for one that is worth it
 	Crowded  bool   // groups are more than it is good for
-	Parts    uint32 // tables it is divided into, for so many kinds of lanes
+	Parts    uint32 // tables that it is divided into; a lane of a warp uses one
 	Probes   uint32
 	Threads  uint32 // of a block
 	Resident int    // blocks that run at once

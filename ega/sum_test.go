@@ -57,8 +57,8 @@ func sumsOf(rows []uint64, groups int, want float64) error {
 	return nil
 }
 
-// Sums of squares with twice the digits of a double, so that what is left of
-// values which do not vary, when the square of their sum is subtracted, is nothing.
+// Sums of squares have twice the digits of a double: if all values are equal, subtracting the
+// square of their sum leaves nothing.
 func TestFineSums(t *testing.T) {
 	const groups, each, x = 3, 4000, 1234567.8912345
 	square := x * x

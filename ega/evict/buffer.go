@@ -83,7 +83,7 @@ func (m *bufferMemory) make(t *cuda.Thread, n cuda.Size) (*cuda.Pinned, error) {
 // free gives the memory back, or makes it spare.
 func (m *bufferMemory) free(b *cuda.Pinned) error {
 	if m.spares == nil || m.context.Lost() != nil {
-		return m.context.Closing(b.Close) // whoever is done with it
+		return m.context.Closing(b.Close) // it is not used again
 	}
 	b.Discharge()
 	m.spares.put(b)

@@ -10,7 +10,7 @@ import (
 type outgoing struct {
 	buffer   *cuda.Pinned
 	filled   cuda.Size // how much of it is spoken for
-	retained *buffer   // whose rows stay; nil: the buffer is one of the writers'
+	retained *buffer   // the buffer, if its rows are to stay; nil: it is one of the writers'
 }
 
 // room is how many bytes there are room for.

@@ -103,7 +103,7 @@ func (e *Eviction) Finish() error {
 // been stopped or finished. A second call does nothing.
 func (e *Eviction) Close() error {
 	var errs []error
-	for i := range e.lanes { // before the writers, who have to take what is sent
+	for i := range e.lanes { // lanes before writers, which have to take what lanes send
 		errs = append(errs, e.lanes[i].close())
 	}
 	return errors.Join(append(errs, e.retention.close(), e.writers.close())...)

@@ -88,7 +88,7 @@ func (r *retention) start() {
 	for range min(pinners, max(runtime.GOMAXPROCS(0)/2, 1)) {
 		r.running.Go(func() {
 			if invariant.Fenced(r.pin) != nil {
-				r.end() // a lost device is told by who needs it
+				r.end() // the lane that uses the device next reports that it is lost
 			}
 		})
 	}

@@ -23,8 +23,8 @@ type chainSet struct {
 	pool   *gpumem.Pool
 	chains *ondevice.Chains
 	rows   uint64      // in chains
-	filled *cuda.Event // what was appended is there
-	left   *cuda.Event // what was there before has left, and its pages are free
+	filled *cuda.Event // the rows were appended
+	left   *cuda.Event // the earlier rows were copied, and their pages are free
 }
 
 // newSet makes a set.

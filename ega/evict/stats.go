@@ -19,7 +19,7 @@ type Stats struct {
 	LanesWait time.Duration // of all lanes, until rows had left that they needed the pages of
 	// of evictors, until writers had emptied a buffer or a buffer was pinned
 	EvictorsWait time.Duration
-	Pinning      time.Duration // of those who pin buffers for rows to stay in, all together
+	Pinning      time.Duration // of buffers for retained rows, all goroutines together
 }
 
 // Stats may be called at any time.

@@ -30,7 +30,7 @@ func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 	g, err := m.end(bits)
 	err = errors.Join(err, m.evicted.Finish())
 	if stopped := context.Cause(m.ctx); stopped != nil {
-		err = stopped // another error would be of who waited for the writers
+		err = stopped // err may only say that a wait for the writers was stopped
 	}
 	if err != nil {
 		if g != nil {

@@ -57,7 +57,7 @@ func (p *table) list(s *streams.Stage, rows cuda.Span, n uint64, lists *lists) (
 	}
 	hold := fact(s, tileHold)
 	claim := kernels.EgaClaim{Missing: fact(s, tileRest).Ptr, Hold: hold.Ptr, Stop: fact(s, tileStop).Ptr}
-	rest := restIn(s, rows, 0) // none has no slot
+	rest := restIn(s, rows, 0) // no memory is needed: every row finds a slot
 	rest.Stop = hold.Ptr
 	return p.epoch, errors.Join(
 		lists.claim(s.Stream, p.table.View(), rows, n, claim),

@@ -46,8 +46,8 @@ func listRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 	return rows
 }
 
-// group is what is wanted of a group, or came back: rows, the greatest value of word 4, and values
-// in order.
+// group is a group as it is expected, or as it came back: the number of rows, the greatest value of
+// word 4, and the values in order.
 type group struct {
 	rows   uint64
 	most   int64
@@ -296,8 +296,7 @@ func (p *listRig) check(t *testing.T) {
 	}
 }
 
-// Every group has all of its values, whatever the groups, also where jobs are declined by their
-// makers.
+// Every group has all of its values, with few groups or many, also where makers decline their jobs.
 func TestLists(t *testing.T) {
 	n := 12_000
 	if testing.Short() {

@@ -13,8 +13,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// madeFeed submits rows in chunks, of which a slot holds one, and the device makes several copies:
-// more rows than a slot has room for. What is declined it submits as rows, once all is settled.
+// madeFeed submits rows in chunks, of which a slot holds one. The device makes several copies: more
+// rows than a slot has room for. When all jobs are settled, madeFeed submits the declined chunks as
+// rows.
 type madeFeed struct {
 	layout *ega.Layout
 	chunks [][]uint64
@@ -31,7 +32,8 @@ type madeFeed struct {
 
 var errMake = errors.New("no kernel")
 
-// newMadeFeed is a feed of rows, so many in a chunk, and all the rows that come of them.
+// newMadeFeed is a feed of rows, `chunk` of them in a chunk, and all the rows that are made of
+// them.
 func newMadeFeed(l *ega.Layout, rows []uint64, chunk, times int) (f *madeFeed, all []uint64) {
 	f = &madeFeed{layout: l, times: times, chunks: slices.Collect(slices.Chunk(rows, chunk*l.Stride()))}
 	for _, c := range f.chunks {

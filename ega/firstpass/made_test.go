@@ -89,8 +89,8 @@ func TestMadePhases(t *testing.T) {
 	}
 }
 
-// Of rows that a filter passes over no group comes, whatever the memory: of some jobs one copy
-// passes, of others none or all; some are declined, or submitted as rows.
+// Rows that a filter drops make no group, with much memory or little. In some jobs one copy passes,
+// in others none or all; some jobs are declined, or submitted as rows.
 func TestMadeFiltered(t *testing.T) {
 	for _, l := range passLayouts {
 		base := egatest.Rows(rand.New(rand.NewPCG(7, 8)), &l, 3000, func(i int) uint64 { return uint64(i) })
@@ -159,8 +159,8 @@ func TestTableGroups(t *testing.T) {
 	p.check(t, rows)
 }
 
-// A Make that fails stops the pass: who waits is told by Stopped, and jobs that were not settled
-// stay so.
+// A Make that fails stops the pass: Stopped tells goroutines that wait, and jobs that were not
+// settled stay so.
 func TestMadeStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]

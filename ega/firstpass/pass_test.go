@@ -109,7 +109,7 @@ func TestPassEqualHashes(t *testing.T) {
 		t.Errorf("%+v", p.stats)
 	}
 
-	rows = rows[:100*l.Stride()] // they fit, and are one fine bucket, which is larger than a buffer
+	rows = rows[:100*l.Stride()] // the groups fit, in one fine bucket that is larger than a buffer
 	r.Do(p.run(r.Thread.Context(), rows))
 	p.check(t, rows)
 	if !p.stats.InCore {
@@ -136,8 +136,8 @@ func TestPassCrowds(t *testing.T) {
 	}
 }
 
-// An error of Write stops the pass with that error, and so does the end of its context; who waits
-// for a slot is told.
+// An error of Write stops the pass with that error, and so does the end of its context; goroutines
+// that wait for a slot return.
 func TestPassStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
@@ -221,8 +221,7 @@ func TestPassRefuses(t *testing.T) {
 	}
 }
 
-// Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives
-// slots back.
+// The end of a context stops the pass and ends a wait for a slot: here no slot is given back.
 func TestSlotContext(t *testing.T) {
 	r := newRig(t)
 	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), firstpass.Config{

@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Rows that are pinned already have the same groups as those that are copied into slots; what is
-// not whole rows, or too many, is refused and the pass goes on.
+// Rows that are pinned already make the same groups as rows that are copied into slots. Input that
+// is not whole rows, or too long, is refused and the pass goes on.
 func TestSubmitPinned(t *testing.T) {
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(7, 8)), &l, 10_000, func(i int) uint64 { return uint64(i % 700) })

@@ -14,7 +14,7 @@ type plan struct {
 	layout *ega.Layout
 	lanes  int
 	slot   int // bytes of the input of a stage
-	rows   int // of such an input, at most
+	rows   int // rows of such an input at most
 	made   MadeConfig
 	most   int // rows of a job, of either kind
 

@@ -27,14 +27,14 @@ func atMost(bytes int64) func(int64) error {
 	}
 }
 
-// Rows that leave the device stay in pinned memory, by chains, or go to writers as far as that is
-// at an end, or does not pay: with the groups of the table they are all rows, and what is drained
-// is the same.
+// Rows that leave the device stay in pinned memory, by chains. They go to writers where that memory
+// is used up, or where retaining does not pay. In each case they are, with the groups of the table,
+// all rows, and draining gives the same.
 func TestRetained(t *testing.T) {
 	random, drain := rand.New(rand.NewPCG(3, 4)), false
 	layouts := passLayouts
 	if testing.Short() {
-		layouts = layouts[:1] // under sanitizers: what is retained are bytes
+		layouts = layouts[:1] // under sanitizers one layout will do: rows are retained as bytes
 	}
 	for _, l := range layouts {
 		rows := egatest.Rows(random, &l, 12_000+8000/l.KeyWords, func(i int) uint64 { return uint64(i) })
@@ -121,7 +121,7 @@ func TestRetainedCloses(t *testing.T) {
 	}
 }
 
-// Buffers that a pass has used are the next one's, and of nobody's budget meanwhile.
+// The next pass uses the buffers of a pass that has ended; meanwhile they count in no budget.
 func TestRetainedSpares(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]

@@ -31,7 +31,7 @@ type Stats struct {
 // counts is the part of the stats that lanes add up.
 type counts struct {
 	mu      sync.Mutex
-	settled uint64 // rows of which is known whether they are of the rest
+	settled uint64 // rows whose jobs are done: it is known how many were of the rest
 	Stats
 }
 

@@ -19,7 +19,7 @@ func TestStrategy(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	layouts := []ega.Layout{passLayouts[0], passLayouts[2], egatest.EveryOp}
 	if testing.Short() {
-		layouts = layouts[:1] // under sanitizers: what is decided are numbers of rows
+		layouts = layouts[:1] // under sanitizers one layout will do: only numbers of rows decide
 	}
 	for _, l := range layouts {
 		rows := 5_000 / int(l.RowBytes()) // of a tile

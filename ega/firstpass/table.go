@@ -72,7 +72,7 @@ func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 		return p.table.AddRest(s, rows, n, rest)
 	}
 	if !plan.Crowded {
-		rest.Sent = 0 // nobody asks
+		rest.Sent = 0 // the number of rows sent on is not used
 	}
 	return p.table.AddPlanned(s, rows, n, plan, rest)
 }
@@ -192,7 +192,7 @@ func (p *table) move(k *ega.Kernels, s *cuda.Stream, groups uint64, slots uint32
 	defer func() { err = errors.Join(err, s.Synchronize(), dense.Close()) }()
 	old := p.slots
 	err = p.make(k, s, slots)
-	if errors.Is(err, cuda.ErrOutOfMemory) { // somebody else has it: do with what there was
+	if errors.Is(err, cuda.ErrOutOfMemory) { // another process has it: keep the old size
 		err = p.make(k, s, old)
 		p.frozen = true
 	}

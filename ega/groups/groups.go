@@ -16,7 +16,7 @@ import (
 type Config struct {
 	Context *cuda.Context
 	Layout  *ega.Layout
-	Table   *ega.Table    // whose rows are the groups, each a whole one; Groups close it
+	Table   *ega.Table    // its rows are the groups, each a whole row; Groups closes it
 	Values  Values        // of lists; Groups free them
 	Bits    uint          // 2^Bits partitions; at most MostBits
 	Host    budget.Lender // of the host's memory; nil: there is no limit
@@ -36,7 +36,7 @@ type Values struct {
 // goroutine. The readers are closed before Groups.
 type Groups struct {
 	config Config
-	room   cuda.Size // of config.Room, what is left for those who read
+	room   cuda.Size // of config.Room, without the parts that readers have
 	row    cuda.Size
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder

@@ -72,9 +72,9 @@ func TestReaderEmit(t *testing.T) {
 	r.Do(g.Close())
 }
 
-// Groups come in order of their hashes as far as their fine buckets are no larger than expected,
-// and others whole: here one that has three times as many groups as slots, but not so many that a
-// row finds none.
+// Groups come in order of their hashes as far as their fine buckets are no larger than expected;
+// larger buckets come whole. One here has three times as many groups as slots, but every row still
+// finds a slot.
 func TestReaderOrder(t *testing.T) {
 	r := egatest.NewRig(t)
 	for _, l := range layouts {

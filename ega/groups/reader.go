@@ -205,7 +205,7 @@ func (r *Reader) Close() error {
 		}
 	}
 	if r.device.Size > 0 {
-		r.groups.buffers <- r.device // nobody writes there any more: the stream is closed
+		r.groups.buffers <- r.device // no copy writes there any more: the stream is closed
 	}
 	r.stream, r.buffers, r.values, r.large, r.device = nil, [2]*cuda.Pinned{}, [2]*cuda.Pinned{}, [2][]uint64{}, cuda.Span{}
 	r.thread.Unlock()

@@ -66,7 +66,7 @@ func TestSelect(t *testing.T) {
 		"any word":   func(int) uint64 { return rng.Uint64() },
 		"few bits":   func(int) uint64 { return rng.Uint64() & 0x3ff << 40 },
 		"alike":      func(int) uint64 { return 1 + uint64(rng.IntN(30)) },
-		"least":      func(int) uint64 { return 0 }, // which NULL may share: hashes part none
+		"least":      func(int) uint64 { return 0 }, // NULL may have this rank too; hashes part no groups
 		"far behind": func(i int) uint64 { return 1<<63 + uint64(i)<<20 + uint64(max(0, 5-i))<<62 },
 		"doubles":    func(int) uint64 { return math.Float64bits(rng.NormFloat64() * 1e-300) },
 		"one":        func(int) uint64 { return 7 },
@@ -129,8 +129,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// What a program keeps leaves; so does what it cannot tell, whatever its rank; and an error of emit
-// ends it.
+// Groups that a program keeps are emitted; so are groups of which it cannot tell, of any rank; and
+// an error of emit ends the selection.
 func TestSelectProgram(t *testing.T) {
 	r := egatest.NewRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.AddLowInt, combine.AddHigh}, Mates: []int{1}}
@@ -227,7 +227,7 @@ func TestSelectValues(t *testing.T) {
 		if c.value.Presence == (kernels.EgaPresence{}) {
 			c.value.Presence = present
 		}
-		rows := make([]uint64, 8*l.Stride()) // the others are NULL or other numbers, in any case not kept
+		rows := make([]uint64, 8*l.Stride()) // the others are NULL or other numbers, which are not kept
 		for g := range 8 {
 			row := rows[g*l.Stride():][:l.Stride()]
 			row[1] = uint64(g)
@@ -257,7 +257,7 @@ func TestSelectValues(t *testing.T) {
 		got, done, err := g.Select(what, func([]uint64) error { return nil })
 		r.Do(err)
 		if wanted := uint64(1); c.bad {
-			if done { // all of them are unsure
+			if done { // it cannot tell of any group whether it is wanted
 				t.Errorf("case %d: %d groups, where none is sure", i, got.Groups)
 			}
 		} else if !done || got.Groups != wanted {

@@ -40,7 +40,7 @@ type phase int
 const (
 	idle    phase = iota // no bucket; until Begin
 	loading              // Add takes rows; until End, or full when the table counts as full
-	full                 // Add takes none; until End
+	full                 // Add takes no rows; until End
 )
 
 // ErrIdle is that Add or End was called without Begin.
@@ -51,7 +51,7 @@ type Stats struct {
 	Buckets int   // ended
 	Full    int   // of these: the table could not take all rows
 	Rows    int64 // taken
-	Pinned  int64 // of them: by AddPinned
+	Pinned  int64 // rows of these that AddPinned took
 	Groups  int64 // emitted
 	Loads   int64 // buffers that were copied to the device
 	Rounds  int64 // of feedback loading

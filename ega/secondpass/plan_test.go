@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// What a plan takes is what is given, but for a slot; buffers are as wanted where that is a small
-// part.
+// A plan takes all the memory that it is given, but for less than a slot; buffers are as large as
+// wanted where that is a small part.
 func TestPlan(t *testing.T) {
 	wide := ega.Layout{Hash: true, KeyWords: 4, Ops: make([]combine.Op, 20)}
 	for _, l := range []ega.Layout{ega.Pairs, wide, {Hash: true, KeyWords: 1}} {
@@ -56,9 +56,9 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// Whatever the groups of the rows, the thresholds, and the number of rows that are sent at once:
-// the table never has more groups than it may (LOAD-MAX), a count is never waited for in vain, and
-// loading ends only when all is taken or the table counts as full.
+// For any groups of the rows, any thresholds, and any number of rows sent at once: the table never
+// has more groups than it may (LOAD-MAX), every count that is waited for comes, and loading ends
+// only when all rows are taken or the table counts as full.
 func TestRoundsSimulated(t *testing.T) {
 	full, waits := 0, 0
 	for seed := range uint64(3000) {

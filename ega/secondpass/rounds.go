@@ -11,7 +11,7 @@ type rounds struct {
 	end   int64 // taken when it ends
 
 	counted int64 // of these first rows
-	groups  int64 // there were so many groups
+	groups  int64 // groups that these rows had made
 	asked   int64 // rows before the count under way; unasked: there is none
 }
 

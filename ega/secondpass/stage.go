@@ -16,7 +16,7 @@ type stage struct {
 	// rows in the buffer, or in pinned memory of the caller; those that were sent to the twin come
 	// first
 	rows int
-	sent int  // so many
+	sent int  // how many of them were sent to the twin
 	ours bool // the buffer may be written: no copy of it is under way
 	// moved: the last copy between buffer and twin has ended. worked: the last kernels that read
 	// or filled the twin have ended.
@@ -62,7 +62,7 @@ type facts struct {
 // Words of facts on the host.
 const (
 	factGroups  = iota // of the table, when it was counted
-	factRefused        // rows that the table refused: none, or LOAD-MAX is broken
+	factRefused        // rows that the table refused: 0, unless LOAD-MAX is broken
 	// groups of the part of the table in stage 0; behind it, of that in stage 1
 	factPart
 	hostFactWords = factPart + 2
