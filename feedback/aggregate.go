@@ -140,7 +140,7 @@ func (s Observation) Expected(total int64) float64 {
 // the variance 4/t; the quotient of both has 5/t. The tenth was not measured: a growth within it
 // only has a decision wait for as many rows again.
 func (s Observation) leastGrowth() float64 {
-	twice := float64(s.Rows - s.Groups) // that are no new group, if nobody has counted
+	twice := float64(s.Rows - s.Groups) // rows that made no new group, if not counted
 	if s.Once > 0 {
 		twice = s.Twice * float64(s.Counted)
 	}

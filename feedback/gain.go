@@ -4,7 +4,7 @@ package feedback
 // under way are not counted: it is not known yet where they go.
 type GainCounts struct {
 	Rows   uint64 // that the table has combined or had no slot for
-	Rest   uint64 // of them: that found no slot
+	Rest   uint64 // rows of these that had no slot
 	Groups uint64 // in the table
 }
 

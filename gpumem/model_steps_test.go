@@ -42,8 +42,8 @@ func flagGet(atomic bool) program {
 	return program{{"test", modelWords*wordPages - 1, test}, {"set", 0, set}}
 }
 
-// lockRules says how a get with the lock map (Algorithms 2, 3 and 5) differs
-// from what is printed.
+// lockRules says how a get with the lock map differs from Algorithms 2, 3 and 5 as they are
+// printed.
 type lockRules struct {
 	early   bool // the word is read before the lock is taken: what a missing fence allows
 	store   bool // the word is written back by a plain store, not set by atomicOr

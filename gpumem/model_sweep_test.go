@@ -3,9 +3,9 @@ package gpumem_test
 // sweeps is when a look at every word, one after the other, may say "out of
 // memory":
 //
-//   - as long as nobody puts pages at the same time, whatever else is taken;
+//   - as long as no thread puts pages at the same time; others may take pages;
 //   - not beside puts: a page is put behind the sweep, another taken before it;
-//   - beside puts that count up if somebody sweeps, if the sweep starts again
+//   - beside puts that count up if a thread sweeps, if the sweep starts again
 //     when the count has moved: the host twin's way. The count must come after
 //     the bit is cleared: before it, the sweep can begin and end between both;
 //   - not beside gets that mark more than they keep.

@@ -13,9 +13,9 @@ import (
 //
 //	ONCE  no page is handed out while somebody holds it
 //	PAST  no page past the end is handed out
-//	KEPT  when all is done, exactly the pages that somebody holds are marked
+//	KEPT  when all is done, exactly the pages that a thread holds are marked
 //	ENDS  from every state the threads can still get to their end: no lock is
-//	      kept, nobody waits or walks for ever
+//	      kept, no thread waits or walks for ever
 //	TRUE  a sweep says "out of memory" only if there was a moment during the call
 //	      at which no page was free; a page is not yet free while its put goes on
 //

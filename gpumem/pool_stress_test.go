@@ -22,7 +22,7 @@ func TestPoolStress(t *testing.T) {
 	threads, rounds := scale(512, 2048, 1<<20), uint32(20)
 	for _, w := range ways {
 		for _, c := range []struct {
-			free  float64 // share of free pages when each thread holds half of what it may
+			free  float64 // share of free pages when each thread holds half of its limit
 			lanes uint32
 		}{
 			{0.5, 0xffffffff}, {0.1, 0xffffffff}, {0.01, 0x00ff00ff}, {0.005, 0xffffffff}, {0.001, 0xfffffffe},

@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 )
 
-// slow makes the operations of streams take a while, on the emulator, so that they
-// overlap in all ways and what is not waited for shows.
+// slow makes the operations of streams take a while, on the emulator, so that they overlap in all
+// ways and a missing wait shows.
 func slow(t *testing.T) {
 	if e, emulated := emu.Control(); emulated {
 		e.Slow(0, 200*time.Microsecond)

@@ -18,8 +18,8 @@ import (
 // outOfMemory is a code that leaves a context usable.
 const outOfMemory = 2
 
-// unlocks is the function with which Unlock leaves an OS thread as it was. There is nobody to tell
-// what becomes of that.
+// unlocks is the function with which Unlock leaves an OS thread as it was. Its errors cannot be
+// reported.
 const unlocks = "cuCtxSetCurrent"
 
 // Each driver call of a pipeline's life fails in turn, with a code of each kind. The

@@ -18,7 +18,7 @@ type phase int
 
 const (
 	phaseOpen      phase = iota // takes jobs; until Finish or an error
-	phaseFinishing              // takes none; until all are delivered, or an error
+	phaseFinishing              // takes no jobs; until all are delivered, or an error
 	phaseStopped                // an error: nothing is delivered any more; the last phase
 	phaseEnded                  // all was delivered; the last phase
 )
@@ -34,7 +34,7 @@ type Pipeline struct {
 	device  budget.Lender
 	begin   time.Time
 
-	slots   []*Slot       // whose makes them: Start, then pinning (with mu held), then Close
+	slots   []*Slot       // changed by Start, then by pinning (with mu held), then by Close
 	idle    chan *Slot    // free slots
 	queue   chan *entry   // submitted, not yet taken by a lane
 	loans   chan struct{} // one for each lent input under way

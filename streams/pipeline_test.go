@@ -169,7 +169,7 @@ func TestRelease(t *testing.T) {
 	must(t, p.Close())
 }
 
-// Close without Finish drops what is under way; the jobs are still accounted for.
+// Close without Finish drops jobs under way; they are still accounted for.
 func TestCloseEarly(t *testing.T) {
 	r := newRig(t)
 	slow(t)

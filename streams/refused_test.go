@@ -12,8 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// F73: pinning is refused from some request on, or once. Fewer slots do, and
-// pageable ones, and what is done without is told.
+// F73: pinning is refused from some request on, or once. The pipeline then works with fewer slots,
+// and with pageable ones, and reports what was refused.
 func TestPinningRefused(t *testing.T) {
 	e := emulator(t)
 	checkGoroutines(t)

@@ -89,7 +89,7 @@ type job struct {
 	hook func(method string, j *job) error
 }
 
-// input is the words of the job, made by whoever needs them.
+// input makes the words of the job.
 func (j *job) input() []uint64 {
 	r := rand.New(rand.NewPCG(j.seed, uint64(j.number)))
 	words := make([]uint64, j.words)
@@ -166,7 +166,7 @@ func (r *rig) jobs(n int, seed uint64, hook func(string, *job) error) []*job {
 	return list
 }
 
-// within is a context that ends when what is waited for has not come in time.
+// within is a context that ends if the event that the test waits for has not come in time.
 func within(t *testing.T, what string) context.Context {
 	t.Helper()
 	ctx, cancel := bounded.Context(what)
@@ -174,8 +174,8 @@ func within(t *testing.T, what string) context.Context {
 	return ctx
 }
 
-// produce hands in all jobs from so many goroutines, until they are told to stop;
-// it returns the error that told them.
+// produce submits all jobs from `producers` goroutines, until a call returns an error; it returns
+// that error.
 func produce(p *streams.Pipeline, jobs []*job, producers int) error {
 	var next atomic.Int64
 	errs := make([]error, producers)
@@ -228,8 +228,8 @@ func checkOnce(t *testing.T, p *streams.Pipeline, jobs []*job) {
 	}
 }
 
-// run is the life of a pipeline that is fed by so many producers. The errors of
-// Start are start's, all others of the run's.
+// run is the life of a pipeline that is fed by `producers` goroutines. It returns the error of
+// Start or, if there is none, that of the run.
 func (r *rig) run(ctx context.Context, t *testing.T, c streams.Config, jobs []*job, producers int) error {
 	t.Helper()
 	r.stats = streams.Stats{}

@@ -25,7 +25,7 @@ type Stage struct {
 	Thread  *cuda.Thread
 	Stream  *cuda.Stream // for the job's kernels
 	In      cuda.Span    // the input, as long as it is
-	Scratch cuda.Span    // ScratchBytes for the kernels; what is there before is undefined
+	Scratch cuda.Span    // ScratchBytes for the kernels, with undefined content at first
 	Facts   cuda.Span    // 8 words of 64 bits, 0 before Launch: what Output is given
 	Lane    int          // number of the lane, from 0
 

@@ -56,7 +56,7 @@ type Stats struct {
 
 	Wait, Fill time.Duration // of all producers together: for slots, and between Slot and Submit
 
-	Refused []error // what was refused at the start, and is done without
+	Refused []error // why memory was refused at the start; the pipeline runs without it
 }
 
 // Stats is complete once Finish has returned.

@@ -159,7 +159,7 @@ func TestOutputTooLong(t *testing.T) {
 	}
 }
 
-// Who waits for jobs is told when the pipeline stops, and not when it ends.
+// Goroutines that wait for jobs are told when the pipeline stops, and not when it ends.
 func TestStopped(t *testing.T) {
 	r := newRig(t)
 	for _, stop := range []bool{false, true} {

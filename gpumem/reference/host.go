@@ -209,7 +209,7 @@ type Walker struct {
 // part of a sweep.
 type WalkStats struct {
 	Gets    uint64 // calls, of pages and of runs
-	Refused uint64 // of them, those that told out of memory
+	Refused uint64 // calls that reported out of memory
 	Steps   uint64
 	Most    uint64 // steps of one call
 	Sweeps  uint64 // looks at all words

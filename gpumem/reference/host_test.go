@@ -37,7 +37,7 @@ func TestHostConfig(t *testing.T) {
 	}
 }
 
-// Every page once, then none; what is put can be had again.
+// The pool gives every page once, then none; pages that were put can be had again.
 func TestHostPoolGivesEveryPageOnce(t *testing.T) {
 	for _, pages := range []int{1, 2, 31, 32, 33, 63, 64, 65, 127, 129, 1000, 1 << 16} {
 		t.Run(fmt.Sprintf("pages=%d", pages), func(t *testing.T) {

@@ -54,7 +54,7 @@ func (c *schedule) next() bool {
 type hostModel struct {
 	pool    *HostPool
 	owner   []int  // who holds the page: 0 nobody
-	pending []int  // whose call, not ended, has freed the page
+	pending []int  // by page: the goroutine whose call has freed it and has not ended
 	before  []bool // the bitmap before the last step
 	scripts []string
 	wants   []int  // the length of the run that a goroutine's get looks for, 0 none
@@ -160,7 +160,7 @@ func fillInts(s []int, v int) {
 // run lets the goroutines go on by the schedule until all have ended. It
 // returns what fell. Of interruptions there are no more than interrupts.
 func (m *hostModel) run(c *schedule, interrupts int) string {
-	var live []*coroutine // who was last first
+	var live []*coroutine // the last one to be interrupted comes first
 	var now *coroutine
 	m.pool.step = func() { now.yield(struct{}{}) }
 	for i := range m.scripts {

@@ -77,8 +77,8 @@ func TestSlabsOnce(t *testing.T) {
 	}
 }
 
-// Out of memory is said when it is true, and not before, whatever share of the
-// slabs is free and wherever they lie.
+// A get reports out of memory only if all slabs are taken, with few slabs free or many, wherever
+// they lie.
 func TestSlabsShare(t *testing.T) {
 	r := newSlabRig(t)
 	s := r.slabs(reference.SlabConfig{SlabBytes: 128, Blocks: 7, SuperBlocks: 3, Tries: 4})

@@ -26,7 +26,7 @@ type Chains struct {
 	slots    uint32 // of a directory
 	memory   *cuda.Memory
 
-	now, next chainState // what chains are, and what they become by settling
+	now, next chainState // the chains as they are, and as they will be when settled
 	lengths   cuda.Span  // by partition: pages
 	numbers   cuda.Span  // by partition, while settling
 	left      cuda.Span  // a bit a row

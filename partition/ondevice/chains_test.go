@@ -133,8 +133,8 @@ func TestChainsGrow(t *testing.T) {
 	}
 }
 
-// Pages run out at any moment: what is left is told, and once there are pages again is
-// placed, each row once (CHAIN-ONCE).
+// Pages run out at any moment: the rows that were not placed are reported and, once there are pages
+// again, placed, each row once (CHAIN-ONCE).
 func TestChainsOutOfPages(t *testing.T) {
 	for _, c := range []struct {
 		d    ondevice.Rows

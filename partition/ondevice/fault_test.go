@@ -32,7 +32,7 @@ func TestDeviceFaults(t *testing.T) {
 	for name, life := range map[string]func() error{"scatter": l.scatterLife, "chains": l.chainsLife} {
 		t.Log(name)
 		gputest.FailCalls(t, step, life, func() {
-			r.Do(r.Stream.Synchronize()) // what was queued before the failure
+			r.Do(r.Stream.Synchronize()) // launches queued before the failure end first
 			r.Do(l.pool.Reset())
 		})
 	}

@@ -93,7 +93,7 @@ func (r *deviceRig) scatter(d ondevice.Rows, n int, words []uint64) {
 	}
 }
 
-// What is not a division is refused, and nothing is left behind by the refusal.
+// An invalid division is refused, and the refusal leaves nothing allocated.
 func TestDeviceScatterRefuses(t *testing.T) {
 	r := newDeviceRig(t)
 	k := load(r, kerneltest.LoadEgaScatter)
