@@ -15,7 +15,7 @@ func (l *Layout) combineChain(s *slot, dst, src []uint64, take taker) {
 		l.append(k, a, src[s.hot:s.hot+s.chain.words])
 	case !from.hasBlobs():
 	case take.copies:
-		var never stop // what is copied in part could not be told from the whole
+		var never stop // it must not stop: a chain copied in part looks like a whole one
 		_ = from.blobs(take.reg, &never, func(words []uint64) error {
 			l.append(k, a, words)
 			return nil

@@ -214,7 +214,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// What NeedOne reserves is enough for one group, whatever it has seen before.
+// NeedOne reserves enough for one group, with any values before.
 func TestNeedOne(t *testing.T) {
 	t.Parallel()
 	for name, gen := range allKinds() {
@@ -390,8 +390,8 @@ func number64(v column.Value) float64 {
 	return float64(v.Int)
 }
 
-// The chains of a table so large that their tails are touched first hold what
-// those of a small one do, whatever forms they have meanwhile.
+// The chains of a table so large that their tails are touched first hold the same as those of a
+// small one, in all forms that they take meanwhile.
 func TestFarTails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"double", "small", "string"} {

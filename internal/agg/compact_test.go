@@ -12,7 +12,7 @@ import (
 // looked for.
 func TestDedupeColliding(t *testing.T) {
 	t.Parallel()
-	// slots: of so many values that nobody chose none lies 100 from home
+	// slots: of so many values that were not chosen to collide, none lies 100 from home
 	const n, most = 20_000, 200
 	inverse := uint64(1) // of the multiplier of a hash that is known
 	for range 6 {

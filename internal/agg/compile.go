@@ -16,7 +16,7 @@ type call struct {
 	slots  [5]int // what the function needs, in the order that finish expects
 	null   bool   // an argument is a literal NULL: no row ever counts
 
-	linear    *Linear // of sums and means; nil: the argument is summed as it is
+	linear    *Linear // of sums and means; nil: the argument itself is summed
 	share     share   // of quantiles
 	shares    []share // of lists of them
 	most      int     // values of approx_top_k

@@ -92,7 +92,8 @@ func listsBack(l *Layout, row OneRow, d *testData, rows []int, w *worker, rng *r
 	return back
 }
 
-// What ListNeed tells is enough, in whatever pieces values come that are no smaller than a buffer.
+// The memory that ListNeed asks for is enough, for values in any pieces that are no smaller than a
+// buffer.
 func TestListNeed(t *testing.T) {
 	t.Parallel()
 	median, _, err := Resolve("median", []column.Type{{Kind: column.Int64}}, nil)

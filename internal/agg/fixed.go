@@ -288,7 +288,7 @@ func addShifted(sum, words []uint64, shift int, negative uint64) {
 	k, by := shift>>6, uint(shift&63)
 	carry, below := negative&1, uint64(0)
 	for _, w := range words {
-		if k == len(sum) { // what is left of the words is 0
+		if k == len(sum) { // the remaining words are 0
 			return
 		}
 		sum[k], carry = bits.Add64(sum[k], (w<<by|below)^negative, carry)

@@ -388,7 +388,7 @@ func check(t *testing.T, d *testData, calls []Call, wants []want, tolerance floa
 	checkWith(t, d, calls, wants, tolerance, Options{MaxRows: -1}, Options{MaxRows: rows}, Options{MaxRows: 1 << 40}, Options{MaxRows: rows, Ranges: d.ranges()})
 }
 
-// checkWith is check of what is compiled with some options.
+// checkWith is check for layouts that are compiled with some options.
 func checkWith(t *testing.T, d *testData, calls []Call, wants []want, tolerance float64, options ...Options) {
 	t.Helper()
 	expected := make([][]column.Value, len(calls))

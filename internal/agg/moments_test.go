@@ -218,7 +218,7 @@ func TestMomentsOfConstant(t *testing.T) {
 	}
 }
 
-// What is not finite has no variance; a single value has 0, as in DuckDB.
+// Values that are not finite have no variance; a single value has 0, as in DuckDB.
 func TestMomentsNotFinite(t *testing.T) {
 	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()

@@ -51,9 +51,9 @@ func TestCountPacked(t *testing.T) {
 	}
 }
 
-// Rows are counted by themselves where there is one bit too few, a value may be negative or NULL,
-// nobody knows how many rows come, an aggregate is asked for that is no sum, or devices take rows,
-// and where nobody asks for their number.
+// Rows are counted in a word of their own where there is one bit too few, where a value may be
+// negative or NULL, where it is not known how many rows come, where an aggregate is no sum, where
+// devices take rows, and where no aggregate asks for their number.
 func TestCountNotPacked(t *testing.T) {
 	t.Parallel()
 	call := func(name string) Call {

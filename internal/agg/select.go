@@ -64,7 +64,7 @@ func (r *ranked) large(i, j uint64) (lo, hi int64) {
 	w := window{first: math.MinInt64, last: math.MaxInt64, inside: r.values()}
 	for w.inside > uint64(r.limits.piece) && w.first < w.last {
 		if r.work.stop.err != nil {
-			return 0, 0 // what was gathered is not whole
+			return 0, 0 // the values were not gathered completely
 		}
 		next := r.around(w, i)
 		if next.inside > w.inside-w.inside/8 { // few distinct keys

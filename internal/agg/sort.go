@@ -10,7 +10,7 @@ import (
 // workspace is memory to sort entries in.
 type workspace struct {
 	words   []uint64  // entries, side by side
-	out     []uint64  // what is left of them
+	out     []uint64  // the entries that remain
 	spare   []uint64  // for sorting words
 	other   []item    // for sorting items, which are entries of several words
 	regs    []uint64  // of a HyperLogLog

@@ -71,8 +71,8 @@ func (w *worker) states() (*stateTable, error) {
 	return s, nil
 }
 
-// combineStates combines states into the groups of w, whose layout has Options.Take, behind so many
-// other arguments.
+// combineStates combines states into the groups of w, whose layout has Options.Take. The columns of
+// the states come after `others` other arguments.
 func (w *worker) combineStates(s *stateTable, others int, rng *rand.Rand) error {
 	for _, rows := range split(seq(len(s.gids)), rng) {
 		in := &Input{Rows: len(rows), Args: make([]column.Vector, others+len(s.cols))}

@@ -23,8 +23,8 @@ func (l *looks) cancelled() error {
 	return nil
 }
 
-// F17: whatever is made of the values of one group, wherever they lie, a run that was cancelled is
-// noticed after a bounded part of the work, and nothing more is done then.
+// F17: while any result is made of the values of one group, in memory or on disk, a cancelled run
+// stops after a bounded part of the work.
 func TestCancelOneGroup(t *testing.T) {
 	t.Parallel()
 	const rows, work, never = 6_000, 100, 1 << 60

@@ -27,9 +27,9 @@ func (s *stream) reset(l *Layout, c *chain, stop *stop) {
 type cursor struct {
 	entry entry     // the next one
 	more  bool      // there is one
-	head  [3]uint64 // what is in front of its string
+	head  [3]uint64 // the words before its string
 
-	words []uint64 // what is left of the sequence, or of the blocks read so far
+	words []uint64 // the unread part of the sequence, or of the blocks read so far
 	items []item   // what is left of a sequence of strings
 	index *indexed // where these are
 

@@ -208,9 +208,9 @@ func TestSumFloatNotFinite(t *testing.T) {
 	}
 }
 
-// Sums of arguments that are known to be small take one word, whatever their type; others do not,
-// nor those of part 1, whose arguments nobody looks at. Sums of one word cannot overflow, nor those
-// of values of 64 bits, whose results have 38 digits.
+// Sums of arguments that are known to be small take one word, for any type; others take more, and
+// so do those of part 1, whose arguments are not examined. Sums of one word cannot overflow, nor
+// can those of values of 64 bits, whose results have 38 digits.
 func TestSumBits(t *testing.T) {
 	t.Parallel()
 	for _, typ := range []column.Type{{Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(30, 4), column.DecimalType(60, 4)} {

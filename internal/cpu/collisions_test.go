@@ -151,8 +151,8 @@ func farthest(d *directory, hashOf func(group uint32) uint64) (far int) {
 	return far
 }
 
-// farMost is as far as none of the groups of these tests lies in a directory that is half full, if
-// nobody chose the keys: 100 would be much.
+// farMost is farther than any group of these tests lies from home in a directory that is half full,
+// if keys were not chosen to collide: 100 would be much.
 const farMost = 250
 
 // F10: keys that were made to have one hash lie near the slots where they are looked for, in the

@@ -264,8 +264,8 @@ func closed(t *testing.T, g *Groups) {
 	}
 }
 
-// Memory that is refused from some request on ends the run with that error;
-// and what is taken is given back.
+// Memory that is refused from some request on ends the run with that error, and all drawn memory is
+// released.
 func TestBudget(t *testing.T) {
 	refused := budgettest.Refused()
 	for _, tile := range []feedback.TableConfig{{MinRows: 1 << 62}, feedback.NoTables} {

@@ -15,7 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// collidingBatches is rows of n keys with one hash, each of which comes so many times.
+// collidingBatches is rows of n keys with one hash, `times` rows of each key.
 func collidingBatches(t *testing.T, n, times int) (in batches) {
 	t.Helper()
 	a, b := collidingKeys(t, n)
@@ -128,8 +128,8 @@ func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TableConfig, bu
 	}
 }
 
-// F10: the rows of a part by the seeded hash share its top bits, and lie near the slots where they
-// are looked for all the same.
+// F10: the rows of a part by the seeded hash share its top bits, and still lie near the slots where
+// they are looked for.
 func TestSeededParts(t *testing.T) {
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) { checkSeededParts(t, configOf) })
@@ -175,9 +175,8 @@ func checkSeededParts(t *testing.T, configOf func(int, feedback.TableConfig, bud
 	closed(t, &g)
 }
 
-// F10: workers tell how many groups there are of keys that have one hash, whether they are flushed
-// from a table or take none, and by that rows that crowd are divided, whatever those in memory look
-// like.
+// F10: workers estimate the number of groups of keys that have one hash, whether they flush a table
+// or use none. Rows that crowd are divided by that number, not by the rows in memory.
 func TestCrowdedEstimate(t *testing.T) {
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) { checkCrowdedEstimate(t, configOf) })

@@ -28,7 +28,7 @@ const (
 // emitter is groups to be emitted, many at a time.
 type emitter struct {
 	rows    []uint64 // rows of groups in order
-	hashes  []uint64 // theirs, while they are put in order here
+	hashes  []uint64 // of these rows, while they are put in order here
 	most    int      // rows that are emitted at a time
 	numbers []uint32 // of the groups of a block of slots
 	wrapped []uint32 // groups which belong to the last run

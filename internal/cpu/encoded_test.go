@@ -292,7 +292,8 @@ func checkSumsOf(t *testing.T, got, want map[[2]int64]int64) {
 	}
 }
 
-// A unit that cannot be read ends the run, whoever is packing then, and the tiles are given back.
+// A unit that cannot be read ends the run, with any worker building a batch, and the tiles are
+// given back.
 func TestEncodedFails(t *testing.T) {
 	for failAt := range 9 {
 		cfg := config(0, feedback.DefaultTableConfig, noLimit)

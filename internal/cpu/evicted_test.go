@@ -70,7 +70,7 @@ func (r *fakeSpan) Release() error {
 		panic("released twice")
 	}
 	r.gone = true
-	clear(r.rows) // they are nobody's
+	clear(r.rows) // the memory is released: no one may read these rows
 	r.of.out--
 	if r.of.fails == "Release" {
 		return errFake

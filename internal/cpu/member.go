@@ -18,7 +18,7 @@ type member struct {
 	intern  *key.Interner
 	encoder *key.Encoder
 	fresh   []uint64 // keys of the batch that are not recent, end to end
-	hashes  []uint64 // theirs
+	hashes  []uint64 // of these keys
 	recent  []uint64 // the last key of each hash: recentBits of it
 	buffers []uint64 // keys by partition, each with room for memberWords words
 	filled  [setParts]uint32

@@ -47,7 +47,7 @@ type Merger struct {
 	paged    int64      // bytes of a long block that is being read
 	pages    [][]uint64 // those of in, then those of the store
 	merged   int        // pages of in whose rows are in the directory
-	tail     []uint64   // what is left of the last one, if it is the store's
+	tail     []uint64   // the unused part of the last page, if it is the store's
 	gathered []uint64   // memory for those of in that lay in tables (IN-PLACE)
 	block    partition.Page
 	adopted  bool              // an arena owns the memory of block, which is long

@@ -24,7 +24,7 @@ import (
 type outgoing struct {
 	tile  Tile     // nil: no rows are
 	batch bool     // the worker's builder has one
-	left  []uint64 // what is left of the tile's memory
+	left  []uint64 // the unused part of the tile's memory
 	rows  int      // in it
 	stand int64    // input rows that they stand for, of a tile of rows
 }

@@ -189,8 +189,8 @@ func (r *pairRun) read(cfg *setup, rows []uint64, out map[string][4]int64) error
 	return nil
 }
 
-// check runs with so many threads and wants the answer that is right. It returns which of the
-// distinct values were counted by numbers.
+// check runs with `threads` threads and wants the right answer. It returns which of the distinct
+// values were counted by numbers.
 func (r *pairRun) check(t *testing.T, cfg *setup, threads int) (byNumber []bool) {
 	t.Helper()
 	got, folded, err := r.run(t, cfg, threads)
@@ -275,7 +275,7 @@ func TestPairsRepeated(t *testing.T) {
 	}
 }
 
-// Keys that were made to have one hash are counted all the same, though not by number.
+// Keys that were made to have one hash are counted too, though not by number.
 func TestPairsCrowded(t *testing.T) {
 	const n = 3000
 	r := &pairRun{cols: []column.Type{int64Type}, want: map[string][4]int64{}}

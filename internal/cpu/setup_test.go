@@ -2,7 +2,7 @@ package cpu
 
 import "context"
 
-// setup is a configuration that a test may still change, what is run with it, and its last run.
+// setup is a configuration that a test may still change, with the accelerator and the last run.
 type setup struct {
 	*Config
 	accelerator Accelerator // nil: none
@@ -20,7 +20,7 @@ func (s *setup) run() *Run {
 	return s.last
 }
 
-// group is a new run of so many workers.
+// group makes a new run with `threads` workers and groups the input.
 func (s *setup) group(ctx context.Context, in Input, threads int) (Groups, error) {
 	s.Threads, s.last = threads, nil
 	return s.run().Group(ctx, in)

@@ -33,7 +33,7 @@ type sharedSet struct {
 	rows   int64 // of the input; -1: not known
 	closed atomic.Bool
 	zeros  atomic.Bool // the key of zeros was entered
-	_      [64]byte    // what is above all workers read for each key
+	_      [64]byte    // apart from the fields above, which all workers read for each key
 
 	memory *slabs
 

@@ -66,8 +66,8 @@ func TestSpillRoads(t *testing.T) {
 	}
 }
 
-// A partition whose rows in memory are so many that the merger may not even
-// have their directory is divided like others, rows in memory included.
+// A partition with so many rows in memory that the merger may not even have their directory is
+// divided like others, rows in memory included.
 func TestSpillNoDirectory(t *testing.T) {
 	for _, groups := range []int{1, 60_000} {
 		cfg := config(1, feedback.NoTables, nil)
@@ -81,8 +81,7 @@ func TestSpillNoDirectory(t *testing.T) {
 	}
 }
 
-// What whoever takes the groups is refused is not the merger's: it has emitted some of them, and
-// divides nothing.
+// A refusal that emit returns is not the merger's: it has emitted some groups, and divides nothing.
 func TestSpillEmitRefused(t *testing.T) {
 	cfg := config(1, feedback.NoTables, nil)
 	tight(t, cfg, 32<<20, 1)
@@ -108,9 +107,8 @@ func TestSpillEmitRefused(t *testing.T) {
 	}
 }
 
-// The pages that are being filled stay within their share, so that blocks are
-// of a size that a disk can stream, although a number of groups that nobody
-// knows asks for as many partitions as there can be.
+// The pages that are being filled stay within their share, so that blocks are of a size that a disk
+// can stream, even if an unknown number of groups asks for as many partitions as there can be.
 func TestSpillBlockSize(t *testing.T) {
 	for _, limit := range []int64{8 << 20, 64 << 20} {
 		cfg := config(0, feedback.NoTables, nil)
@@ -173,8 +171,8 @@ func TestSpillEqualHashes(t *testing.T) {
 	}
 }
 
-// What is reserved no worker takes, but each keeps enough to put its rows to disk: more cannot be
-// reserved. What is given back is theirs again.
+// Workers take no reserved memory, but each keeps enough to put its rows to disk: no more than that
+// can be reserved. Reserved memory that is given back is theirs again.
 func TestShareBesideReserved(t *testing.T) {
 	cfg := config(16, feedback.NoTables, nil)
 	cfg.Threads = 2

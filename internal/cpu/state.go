@@ -13,7 +13,7 @@ import (
 type Run struct {
 	cfg         *Config
 	accelerator Accelerator       // nil: there is none, or it turned out that it takes nothing
-	reconsider  func(Sample) bool // nil: nobody asks
+	reconsider  func(Sample) bool // nil: the run does not reconsider
 	inner       []*inner          // of each of Config.Distinct
 
 	// rows is how many rows all workers are to see; -1: not known. It is Config.Rows until groups

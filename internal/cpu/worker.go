@@ -65,7 +65,7 @@ type Worker struct {
 	pace           pace  // where there is an accelerator, or may be
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
-	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
+	rows, nextCheck int64   // rows that went into the table; how many at its next check
 	nextAsk         int64   // of read: when the accelerator is told next, without a table
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
