@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/plan"
 )
 
-// What a sorter takes beyond its share is of nobody else's.
+// Memory that a sorter takes beyond its share is not taken from other owners.
 func TestSortMemory(t *testing.T) {
 	r := &run{prepared: &prepared{
 		budget: budget.New(budget.Memory, 1000),
@@ -23,7 +23,7 @@ func TestSortMemory(t *testing.T) {
 		{0, 60, false},    // beyond it, and others have all else
 		{-550, 51, false}, // one byte beyond it
 		{0, 50, true},     // the share again
-		{-350, 250, true}, // beyond it, with nobody there
+		{-350, 250, true}, // beyond it, where no other owner is
 		{0, 1, false},
 		{0, -400, true},
 		{0, 150, true},

@@ -99,7 +99,7 @@ type progress struct {
 	merged              atomic.Int64 // ranges of partitions
 	sorted              atomic.Int64 // rows that sorters were given
 	putOut              atomic.Int64 // groups
-	streams             bool         // the source reports what is read; units do not
+	streams             bool         // the source reports what it has read, in place of units
 	streamed, came      atomic.Int64 // bytes and rows that it reported
 }
 

@@ -49,7 +49,7 @@ func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 			shared = r.plan.Memory.SharedSet(len(r.plan.Sets), cfg.Threads, r.opt.Tuning.Plan.Shared)
 		}
 		if pair != nil && shared > 0 {
-			rows = r.plan.Facts.Rows // they come all the same
+			rows = r.plan.Facts.Rows // all rows come, whether they are paired or not
 		}
 		inner.Memory = r.plan.Memory.SetShares(len(r.plan.Sets), shared/int64(cfg.Threads), len(cfg.Groupings.Sets))
 		inner.Groupings = cfg.Groupings

@@ -17,7 +17,7 @@ import (
 type DeviceFacts struct {
 	Spec        device.Spec
 	Unsupported string // why no device can combine the groups; "": one can
-	NoDevice    string // why there is none to use; "": there is one, or nobody has looked
+	NoDevice    string // why no device can be used; "": one can, or it was not looked for
 	Opened      bool   // the device is ready: it takes part, with these rows or without
 	Kept        bool   // the device is open, since the caller keeps it so
 	Rereadable  bool   // the input can be read again, should a device fail in mid-run
@@ -105,7 +105,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	devices := float64(max(f.Devices, 1))
 	link := c.Link * devices
 	end := 0.0
-	if !f.Opened { // else it is used already, and comes to its end whoever takes the rest
+	if !f.Opened { // an opened device has to end in either case
 		end = c.End
 		if !f.Kept {
 			end += c.Exit
@@ -115,7 +115,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
 	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
 	packing = max(packing/f.threads(), crossing)
-	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
+	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
 	if f.Regroup {
 		_, groups = f.counts()

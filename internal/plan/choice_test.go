@@ -90,7 +90,7 @@ func ask(text string) func(*DeviceFacts) {
 	return func(f *DeviceFacts) { f.Spec, _ = device.Parse(text) }
 }
 
-// What is left of a run is its part of all that is to be read and to cross.
+// The facts of the rows that are left are their part of the bytes to read and to copy.
 func TestDeviceFactsRest(t *testing.T) {
 	t.Parallel()
 	f := question(1e6, 14e8)

@@ -64,8 +64,8 @@ func spec(t *testing.T, text string) device.Spec {
 	return d
 }
 
-// What computes is decided before anybody looks for a device, and once more by the same facts if
-// there turns out to be none.
+// Whether CPU or device computes is decided before a device is looked for, and once more by the
+// same facts if there is none.
 func TestDecideDevice(t *testing.T) {
 	t.Parallel()
 	const sum, mode = "sum(quantity)", "mode(quantity)"
@@ -159,7 +159,7 @@ func TestDevicePaysTrust(t *testing.T) {
 	d.Facts.Encoded, d.Facts.Crossing = 1, 1e8
 	all := int64(1e8) / int64(d.Facts.Threads)
 	for _, x := range []struct {
-		parts   int64 // of all rows one of so many is read
+		parts   int64 // one row of so many has been read
 		seconds float64
 		want    bool
 	}{

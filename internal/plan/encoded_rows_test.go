@@ -206,7 +206,7 @@ func (m *rowMaker) compare(t *testing.T, p *planner, plan *decode.Plan, name str
 		if why != "" {
 			t.Fatalf("%s: stopped by %s", name, why)
 		}
-		if plan.Filters { // the order of rows that pass is nobody's
+		if plan.Filters { // rows that pass the filter come in any order
 			made, want = sortedRows(plan, made), sortedRows(plan, want)
 		}
 		sameRows(t, plan, made, want, name)

@@ -316,8 +316,8 @@ func numberOf(word uint64, as uint8) float64 {
 	return float64(int64(word)) / math.Pow10(int(as)-kernels.ParquetIsDecimal)
 }
 
-// sumOfOne is a word of the sum of one product, or of one power of x. Of what is not finite there
-// is no error.
+// sumOfOne is a word of the sum of one product, or of one power of x. Products that are not finite
+// have no error term.
 func sumOfOne(word uint32, x, y float64) uint64 {
 	times := func(x, xc, y, yc float64) (s, c float64) {
 		p := float64(x * y)

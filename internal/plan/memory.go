@@ -26,7 +26,7 @@ type Memory struct {
 // Shares of the memory that is left after reading. q10 of db-benchmark at limits from 512 MiB to
 // 8 GiB did not contradict them (docs/experiments/0004).
 const (
-	mergeShare  = 4  // a quarter: what is merged at a time
+	mergeShare  = 4  // a quarter: for the rows that are merged at a time
 	outputShare = 16 // and a sixteenth for results
 	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading

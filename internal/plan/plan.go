@@ -36,7 +36,7 @@ type Options struct {
 	Device        device.Spec // what may compute
 	DevicePresent bool        // there is a driver to open
 	DeviceKept    bool        // the devices are open, since the caller keeps them so
-	GPUMemory     int64       // bytes of each device that may be taken; 0: most of what is free
+	GPUMemory     int64       // bytes of each device that may be taken; 0: most of its free memory
 	Streams       int         // of each device; 0: chosen
 	Load          feedback.LoadConfig
 	Partitions    int // into how many groups are partitioned from the first row on; 0: when it pays
