@@ -128,7 +128,7 @@ func soon[T any](ctx context.Context, c *command, inputs []string, ask func(cont
 	select {
 	case all := <-found:
 		return all
-	case <-ctx.Done(): // the process ends now, whatever waits for a disk
+	case <-ctx.Done(): // the process ends now, though a disk may not have answered
 		return nil
 	}
 }

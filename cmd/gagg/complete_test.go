@@ -39,7 +39,8 @@ func completed(t *testing.T, words ...string) (kind string, candidates []string)
 	return kind, candidates
 }
 
-// Of each place on the line: what is offered there, or the first of it, and one thing that is not.
+// At each place of the command line: what is offered there, or the first of it, and one word that
+// is not.
 func TestComplete(t *testing.T) {
 	states := filepath.Join(t.TempDir(), "x.state")
 	var log bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What can be read only once is not opened: nobody may write to it.
+// Completion does not open a pipe: it can be read only once, and may have no writer.
 func TestCompletePipe(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

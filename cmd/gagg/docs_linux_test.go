@@ -67,7 +67,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// binaryOnly is the page for who has the binary and nothing else.
+// binaryOnly is the page for users who have only the binary.
 const binaryOnly = "first-steps.md"
 
 // onlyGagg is a folder that has gagg and nothing else.

@@ -149,7 +149,7 @@ func (e *estimator) total(p gagg.Progress, elapsed time.Duration, has worked) ti
 	for i, c := range costs {
 		expected[i] = e.seconds(c)
 	}
-	if e.step > stepMerging { // by what merging took beside what was expected
+	if e.step > stepMerging { // corrected by the time that merging took
 		took := (e.began[stepRuns] - e.began[stepMerging]).Seconds()
 		correct(&expected, took)
 	}

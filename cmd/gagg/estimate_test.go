@@ -13,8 +13,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// simulated is a run of steps that take some seconds, on a machine on which they cost so many times
-// what is expected.
+// simulated is a run of steps that take some seconds, on a machine on which a step takes a multiple
+// of the expected time.
 type simulated struct {
 	name         string
 	ordered      bool
@@ -144,7 +144,7 @@ func TestEstimateOfLimit(t *testing.T) {
 	}
 }
 
-// Of an input whose size nobody knows nothing is estimated.
+// Nothing is estimated for an input of unknown size.
 func TestNoEstimate(t *testing.T) {
 	e := estimator{threads: 1}
 	if got := e.total(gagg.Progress{RowsDone: 5}, time.Minute, worked{}); got != 0 {

@@ -48,7 +48,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// A bug in gagg is one line too; the stack is for those who ask.
+// A bug in gagg is one line too; GAGG_DEBUG adds the stack.
 func TestPanicIsOneLine(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		var env []string

@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// Memory of the host that a device might need is not held, but what is pinned is.
+// Host memory that a device might need does not count as held; pinned memory does.
 func TestDevicePeakMemoryIsHeld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some runs of whole processes")

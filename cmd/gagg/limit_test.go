@@ -35,15 +35,14 @@ func writeH2O(path string, rows int64) error {
 // allKeys is q10 of db-benchmark: nearly every row is a group of its own.
 var allKeys = []string{"-k", "id1,id2,id3,id4,id5,id6", "-a", "sum(v3) as s, count(*) as n"}
 
-// F12: whatever the limit, a run either has the right answer with its peak
-// resident size within the limit, or ends at the start with status 5 and a
-// limit that is enough.
+// F12: with any limit, a run either has the right answer with its peak resident size within the
+// limit, or ends at the start with status 5 and a limit that is enough.
 func TestMemoryWithinLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs of whole processes")
 	}
 	file := h2oFile(t, 250_000)
-	// "": what is said to be enough
+	// "": the limit that gagg says is enough
 	limits := []string{"1KiB", "20MiB", "", "64MiB", "96MiB", "1GiB"}
 	for _, c := range []struct {
 		name, format string
@@ -107,7 +106,7 @@ func bytesOf(t *testing.T, text string) int64 {
 	return s.bytes
 }
 
-// What a run says that it held at most is what the system says, however much memory it may have.
+// The peak memory that a run reports is that which the system reports, with much memory or little.
 func TestPeakMemoryIsHeld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some runs of whole processes")
@@ -115,8 +114,8 @@ func TestPeakMemoryIsHeld(t *testing.T) {
 	checkPeak(t, "cpu", 0)
 }
 
-// checkPeak compares the two, which are apart by the program itself, its garbage and buffers that
-// were not filled, and by so many bytes.
+// checkPeak compares the two. They differ by the program itself, its garbage and buffers that were
+// not filled, and by `apart` bytes.
 func checkPeak(t *testing.T, device string, apart int64) {
 	// bytes; docs/faults.md says what the first is made of
 	const program, unfilled = (26 + 32) << 20, 32 << 20

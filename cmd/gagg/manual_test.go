@@ -55,7 +55,7 @@ func (m *manual) made(line string) string {
 	return strings.TrimSpace(m.text.String())
 }
 
-// Those who read manual pages have nothing to say of it.
+// The tools that format manual pages report no mistake.
 func TestManualLint(t *testing.T) {
 	for _, args := range [][]string{{"mandoc", "-Tlint"}, {"groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-z"}} {
 		t.Run(args[0], func(t *testing.T) {

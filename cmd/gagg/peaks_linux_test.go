@@ -17,9 +17,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// F12: whatever aggregate, format and number of groups, under the limit that is said to be needed
-// and above it the peak resident size is within the limit; or the status is 5, within it too, and
-// the limit that is then said to be enough is.
+// F12: for any aggregate, format and number of groups, under a limit that gagg says is needed, and
+// above it, the peak resident size is within the limit. Or the status is 5, within the limit too,
+// and the limit that gagg then says is enough is enough.
 //
 // GAGG_MEMORY_TEST=all runs all of them (make test-memory), which takes a quarter of an hour on
 // two busy cores; else it is a sample of them.

@@ -35,7 +35,7 @@ type bar struct {
 
 	mu       sync.Mutex // guards what follows, and writing to w
 	now      gagg.Progress
-	reported bool // the run has reported what is in now
+	reported bool // now was reported by the run
 	drawn    bool // the bar is on the screen
 	share    float64
 	said     string    // the step of the last line
@@ -189,7 +189,7 @@ func (b *bar) beat(at time.Time) {
 		return
 	}
 	if !b.view.front() {
-		b.drawn = false // what was drawn is the shell's to deal with
+		b.drawn = false // the shell redraws the line
 		return
 	}
 	width := b.view.width()
@@ -214,7 +214,7 @@ func (b *bar) line(at time.Time, s status) {
 type status struct {
 	now            gagg.Progress
 	reported       bool
-	elapsed, total time.Duration // total: 0 if nobody can say
+	elapsed, total time.Duration // total: 0 if it is not known
 	ordered        bool
 }
 
@@ -336,6 +336,6 @@ func drawBar(text string, share float64, width int, ascii bool) string {
 		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine of its own draws on
 	)
 	_ = p.Set64(int64(share * full))
-	p.Describe(text) // draws, whatever the share is
+	p.Describe(text) // draws, even if the share is the same
 	return strings.TrimRight(strings.TrimPrefix(p.String(), "\r"), " ")
 }

@@ -83,7 +83,7 @@ func TestNoBar(t *testing.T) {
 	}
 }
 
-// still is a bar that nobody draws but the test.
+// still is a bar that only the test draws.
 func still(w *bytes.Buffer, v view) *bar {
 	return &bar{w: w, view: v, after: estimator{threads: 2}, since: time.Unix(0, 0)}
 }

@@ -29,7 +29,7 @@ func TestNothingRawOnTerminal(t *testing.T) {
 	if err := os.WriteFile(evil+".parquet", []byte("no"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"TERM=dumb"} // no bar, and a terminal all the same
+	env := []string{"TERM=dumb"} // a terminal, but without a bar
 	query := []string{"-k", "#1", "-a", "count(*)"}
 	for _, args := range [][]string{
 		{"--schema"},

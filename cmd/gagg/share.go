@@ -52,7 +52,7 @@ type share struct {
 	Garbage int64 `json:"garbage"`
 	Slack   int64 `json:"slack"` // freed memory that is kept, huge pages that are not full
 	Sink    int64 `json:"sink"`  // to write the result
-	Query   int64 `json:"query"` // what is left for it
+	Query   int64 `json:"query"` // the remainder, for the query
 }
 
 // outputForm has the properties of an output that decide how much memory writing takes.

@@ -90,8 +90,8 @@ func (r *trial) wait() (waited time.Duration) {
 // run was measured, all moments would otherwise be too late.
 func (r *trial) ended(waited time.Duration) { r.took = min(r.took, waited) }
 
-// output is what is under the name of the output: the old content, or the
-// whole answer, which only the last digits of sums may tell apart.
+// output reads the file of the output: the old content, or the whole answer, in which only the last
+// digits of sums may differ.
 func (r *trial) output(t *testing.T) (isOld bool) {
 	t.Helper()
 	got, err := os.ReadFile(r.out)

@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// Whatever has a name in the language or on the command line has a help of its own, and none sends
-// its reader elsewhere.
+// Each name in the language or on the command line has help of its own, and none sends its reader
+// elsewhere.
 func TestTopics(t *testing.T) {
 	flags := flagSet(&settings{})
 	topics := []string{"sum(x)", "count(*)", "count(distinct x)", "percentile_cont", "date_trunc()", "GAGG_DEBUG", "gagg_limit", "DECIMAL"}
