@@ -45,7 +45,7 @@ func flagGet(atomic bool) program {
 // lockRules says how a get with the lock map differs from Algorithms 2, 3 and 5 as they are
 // printed.
 type lockRules struct {
-	early   bool // the word is read before the lock is taken: what a missing fence allows
+	early   bool // the word is read before the lock is taken, as a missing fence allows
 	store   bool // the word is written back by a plain store, not set by atomicOr
 	nothing bool // the word is not written back: Algorithm 3 as printed
 	check   bool // what atomicOr returns decides

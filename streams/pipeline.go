@@ -218,7 +218,7 @@ func (p *Pipeline) Close() error {
 	if !finished {
 		p.stop(errClosed)
 	}
-	_ = p.Finish() // its errors are Finish's to tell, or that of this stop
+	_ = p.Finish() // Finish returns its errors to its own caller, if they are not of this stop
 	return p.freeSlots()
 }
 

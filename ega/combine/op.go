@@ -32,7 +32,7 @@ const (
 	Least
 	LeastMid
 	LeastLast
-	ops // how many there are
+	ops // the number of operations
 )
 
 // MaxWords is the most state words of a row. The device keeps the operations of all of them in

@@ -19,7 +19,7 @@ type Lane struct {
 	most    int       // sets
 	pieces  cuda.Size // device memory of the sender
 	sets    []*chainSet
-	filling *chainSet // nil: none is
+	filling *chainSet // the set being filled; nil: there is none
 	evictor evictor
 }
 
@@ -126,6 +126,6 @@ func (l *Lane) close() error {
 		return l.closeSets()
 	}
 	l.end()
-	<-l.evictor.done // EndLanes tells its error
+	<-l.evictor.done // EndLanes returns its error
 	return l.closeSets()
 }

@@ -135,7 +135,7 @@ func (r *retention) pin() error {
 // make makes a buffer that was wanted.
 func (r *retention) make(t *cuda.Thread) (err error) {
 	var b *cuda.Pinned
-	defer func() { r.made(b) }() // also if it panics: somebody waits
+	defer func() { r.made(b) }() // also after a panic: another goroutine waits for the buffer
 	defer r.of.counts.pinned(time.Now())
 	b, err = r.memory.make(t, r.size)
 	return err

@@ -30,7 +30,7 @@ type sender struct {
 	// all their copies are queued, and the events from turn on, one each, tell when these are done
 	queued  []outgoing
 	turn    int
-	filling outgoing // no buffer: none is
+	filling outgoing // the buffer being filled; without a buffer: there is none
 }
 
 // sendPiece is device memory for rows that leave in one copy. All its rows are for the buffer that
@@ -39,7 +39,7 @@ type sendPiece struct {
 	span   cuda.Span
 	filled cuda.Size
 	there  *cuda.Event // its rows are in it
-	gone   *cuda.Event // they have left
+	gone   *cuda.Event // its rows have been copied to the host
 }
 
 // sending calls do with a sender, whose kernels gather rows on a stream in device memory of that

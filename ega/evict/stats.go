@@ -16,7 +16,7 @@ type Stats struct {
 	RetainedBytes   uint64
 	RetainedBuffers int // of that memory
 
-	LanesWait time.Duration // of all lanes, until rows had left that they needed the pages of
+	LanesWait time.Duration // of all lanes, for pages whose rows had yet to leave
 	// of evictors, until writers had emptied a buffer or a buffer was pinned
 	EvictorsWait time.Duration
 	Pinning      time.Duration // of buffers for retained rows, all goroutines together

@@ -18,7 +18,7 @@ type plan struct {
 	made   MadeConfig
 	most   int // rows of a job, of either kind
 
-	device, stages cuda.Size // all of it; what all stages have
+	device, stages cuda.Size // of the pass; of that, the part of all stages
 	mostSlots      uint32    // that the table may have
 	// the table has room for all possible groups, or jobs with rows without a slot are declined
 	whole  bool

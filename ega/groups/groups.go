@@ -50,7 +50,7 @@ type Groups struct {
 	places cuda.Span   // from, on the device
 
 	lent    cuda.Span      // on the device: the memory of all buffers
-	buffers chan cuda.Span // for two pieces each: of the readers that there are not
+	buffers chan cuda.Span // two pieces each, for readers that are not open
 }
 
 // Locate finds where in the table the groups of each partition are. No work on the table may be

@@ -45,7 +45,7 @@ type Count struct {
 // Selected is the outcome of a Selection.
 type Selected struct {
 	Groups uint64 // that were handed out
-	Left   uint64 // what the others count
+	Left   uint64 // the number of groups that were not handed out
 }
 
 // SelectSources lists the kernels that Select needs. They may be loaded (cuda.Context.Load)
@@ -62,7 +62,7 @@ type selecting struct {
 	what   *Selection
 
 	wanted kernels.EgaWanted
-	words  cuda.Span // what kernels add up
+	words  cuda.Span // the sums that kernels make
 	ranges cuda.Span
 	rows   cuda.Span // room for groups
 }
@@ -76,7 +76,7 @@ const (
 	selectWords
 
 	keptWord = 0 // of ega_select_keep: how many groups it has written
-	leftWord = 1 // what the others count
+	leftWord = 1 // the number of groups that it has not written
 )
 
 // Select hands out the groups that are wanted, in any order, some at a time. The rows are valid

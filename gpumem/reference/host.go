@@ -52,7 +52,7 @@ type HostPool struct {
 	walkers   atomic.Uint64
 	step      func() // before each atomic access, under -tags invariant: the schedules of tests
 
-	_        [64]byte // what every put reads, apart from what changes
+	_        [64]byte // keeps the fields that every put reads apart from those that change
 	sweepers atomic.Int64
 	_        [64]byte
 	puts     atomic.Uint64 // pages put beside a sweep

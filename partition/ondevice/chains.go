@@ -33,7 +33,7 @@ type Chains struct {
 	outcome   cuda.Span  // rows left, status
 	from      cuda.Span  // of List: where chains begin in pages
 	pages     cuda.Span  // of List
-	listed    []uint32   // what from has, on the host
+	listed    []uint32   // the words of from, on the host
 }
 
 // chainState is where chains are.
