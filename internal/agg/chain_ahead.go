@@ -9,7 +9,7 @@ package agg
 // Measured (BenchmarkHolistic).
 const (
 	aheadChains = 16      // that are followed together
-	aheadWords  = 1 << 16 // that these have, if they are several: half of a second-level cache
+	aheadWords  = 1 << 16 // of several such chains: half of a second-level cache
 )
 
 // followed is a chain of one-word values on the way.

@@ -235,7 +235,7 @@ func (l *Layout) place(k link, a *arena.Arena, n, size int) []uint64 {
 	at := *k.slot()
 	*k.slot() += uint64(n)
 	if n > roomMask {
-		k.setRoom(0) // extend made a blob of n words, which room cannot tell
+		k.setRoom(0) // extend made a blob of n words, a number too large for room
 	} else {
 		k.setRoom(k.room() - n)
 	}

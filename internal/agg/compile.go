@@ -13,7 +13,7 @@ type call struct {
 	types  []column.Type // of the arguments
 	result column.Type
 	set    int    // the set of the arguments
-	slots  [5]int // what the function needs, in the order that finish expects
+	slots  [5]int // the slots that the function needs, in the order that finish expects
 	null   bool   // an argument is a literal NULL: no row ever counts
 
 	linear    *Linear // of sums and means; nil: the argument itself is summed

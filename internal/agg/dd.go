@@ -40,6 +40,6 @@ func (a dd) times(b float64) dd { return a.mul(dd{b, 0}) }
 // over divides by a double.
 func (a dd) over(b float64) dd {
 	q := a.hi / b
-	r := a.add(dd{q, 0}.times(b).neg()) // what the first quotient lacks
+	r := a.add(dd{q, 0}.times(b).neg()) // the remainder of the first quotient
 	return quickTwoSum(q, r.hi/b)
 }

@@ -23,7 +23,7 @@ type OneRow struct {
 // RowWord says what a state word of the row of one input row is.
 type RowWord struct {
 	From     RowSource
-	Constant uint64 // the word itself, or what it is where the argument is NULL
+	Constant uint64 // the word itself, or the word for an argument that is NULL
 	Arg      int    // index in Input.Args; not of FromConstant
 	Times    int    // the other factor's, where From.Times
 	Fixed    FixedWord
@@ -158,7 +158,7 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 		return []RowSource{FromValue, FromSign, FromSign, FromSign, FromSign}
 	case opMulInt, opMulInt128: // 0 + a product of 64 bits
 		return []RowSource{FromProduct}
-	case opAnd, opOr, opXor: // of what changes nothing
+	case opAnd, opOr, opXor: // a word that changes nothing
 		return []RowSource{FromValue}
 	case opMinFloat, opMaxFloat: // begin with what any value replaces or equals
 		return []RowSource{FromValue}

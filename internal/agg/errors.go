@@ -26,7 +26,7 @@ type TypeError struct {
 	Func  string
 	Arg   int // which argument, from 0; -1: their number is wrong
 	Types []column.Type
-	Takes string // what the aggregate takes, as in "numbers and booleans"
+	Takes string // the arguments that the aggregate takes, as in "numbers and booleans"
 }
 
 func (e *TypeError) Error() string {

@@ -112,7 +112,7 @@ func (t *Table) Outside() error {
 type fixed struct {
 	low, n  int   // of its first bit; words
 	top     int   // bits of the words that an addend may take
-	special field // inverted: bits are 0 for what has come; off is none: there is no place for it
+	special field // a bit is 0 if its kind has come; off is none: there is no such field
 	aligned bool  // its values are in sums of products too: see fixed_align.go
 }
 

@@ -185,7 +185,7 @@ type alignedAdder struct {
 	s    *slot
 	loop alignedLoop
 	x, y *aligned
-	a, b []int64 // what the loop takes
+	a, b []int64 // operands of the loop
 	k, n int     // the first word of a sum that an addend lies in, and how many
 	by   int     // the bit of that word
 }

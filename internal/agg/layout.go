@@ -144,7 +144,7 @@ type argSet struct {
 	nulls  field // how many rows have a NULL among them; off is none if not counted
 	unseen field // one bit: all rows had one; off is none if not kept
 
-	wantNulls, wantSeen bool // what the calls ask for, before words are given out
+	wantNulls, wantSeen bool // words that the calls ask for, before words are given out
 }
 
 // field is a count or a flag in a word of a row.

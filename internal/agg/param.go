@@ -16,7 +16,7 @@ const (
 	paramNumber          // a number of values
 	paramShares          // numbers from 0 to 1
 	paramTop             // a number of values, of which there are fewer
-	paramPacked          // a NULL of the type of packed values, and what else the aggregate needs
+	paramPacked          // a NULL of the type of packed values, and further words of the aggregate
 )
 
 const (

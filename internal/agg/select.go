@@ -14,7 +14,7 @@ const keyPiece = 1 << 10
 // ranked is the keys of a chain of one-word values in memory.
 type ranked struct {
 	*finisher
-	row int // whose values are gathered with those of rows behind; none: they are gathered alone
+	row int // its values are gathered with those of later rows; none: gathered alone
 	link
 	key func(word uint64) int64 // nil: the word itself
 }

@@ -60,7 +60,7 @@ const (
 type slot struct {
 	op        op
 	x, y      int   // arguments, as indexes into Input.Args; -1: none
-	set       int   // index of the argument set whose NULLs it passes over
+	set       int   // index of the argument set whose NULLs it leaves out
 	hot, cold int   // index of the first word of each kind in the row
 	shift     uint8 // of opAddCounted; else 0
 	fused     bool  // the first of slots that updateCorr serves in one pass

@@ -59,8 +59,8 @@ const (
 	stateNulls           // of a set
 	stateSeen            // of a set
 	stateWord            // a word of a slot
-	stateValue           // of a slot: what it keeps
-	stateKey             // of a slot: by what it chooses
+	stateValue           // of a slot: the value that it keeps
+	stateKey             // of a slot: the value by which it chooses
 	stateChain           // of a slot
 	stateExact           // of a slot: an exact sum
 )

@@ -239,7 +239,7 @@ func (l *Layout) checkSeen(c *StateColumn, cols []*column.Vector, col, n int, ba
 	var seen func(i int) bool
 	switch {
 	case l.slots[c.slot].op >= opFirst:
-		return nil // its position tells
+		return nil // its position says whether there is a value
 	case set.nulls.in():
 		rows, nulls := cols[l.stateOf(stateRows, 0)].Int, cols[l.stateOf(stateNulls, number)].Int
 		seen = func(i int) bool { return rows[i] > nulls[i] }

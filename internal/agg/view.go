@@ -25,7 +25,7 @@ type scratch struct {
 	sel     []int32
 	gids    []uint32
 	same    []uint32
-	touched byte // what touchTails has read, which else the compiler may leave out
+	touched byte // the bytes that touchTails has read, so that the compiler keeps the reads
 	pos     []int64
 	args    []column.Vector
 	keys    []int64

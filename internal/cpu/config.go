@@ -116,7 +116,7 @@ type Memory struct {
 	// reserved
 	Worker int64
 	Table  int64 // the most of it that the table may take
-	Pages  int64 // what pages that are being filled may take, over all workers
+	Pages  int64 // the most that pages being filled may take, in all workers
 	Merge  int64 // the most that a merger may take
 }
 

@@ -36,7 +36,7 @@ func (m *Merger) restRuns(ctx context.Context) (runs []sortedRun, err error) {
 	m.in.seeded, m.in.shared, m.in.blocks = true, 0, rest
 	strategy := m.sortRuns
 	if err := m.load(ctx); refused(err) {
-		strategy = m.makeRuns // which ends: there are fewer rows than before
+		strategy = m.makeRuns // makeRuns ends: there are fewer rows than before
 	} else if err != nil {
 		return runs, err
 	}

@@ -74,7 +74,7 @@ type sets struct {
 type set struct {
 	worker  *Worker
 	member  *member // of the shared set; nil: there is none, or it is closed
-	pairs   *pairs  // nil: there are none, or they became rows
+	pairs   *pairs  // nil: the worker keeps no pairs, or they became rows
 	arg     int
 	needed  bool            // the outer worker needs the argument too
 	value   column.Vector   // of the batch

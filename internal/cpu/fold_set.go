@@ -28,7 +28,7 @@ func (r *Run) openSets() {
 			continue
 		}
 		rows := d.Config.Rows
-		if rows > 0 { // of which there are those of each grouping set
+		if rows > 0 { // the rows of each grouping set are among them
 			rows /= int64(max(len(r.cfg.Groupings.Sets), 1))
 		}
 		members := int64(0)
@@ -122,7 +122,7 @@ func (f *setFolding) run(ctx context.Context) (open bool, err error) {
 	errs := make([]error, len(f.workers))
 	each(len(f.workers), func(i int) {
 		defer invariant.Recovered(&errs[i])
-		_ = f.member(i).enterAll() // an error tells that the set is closed, which is looked at
+		_ = f.member(i).enterAll() // an error closes the set, which is checked below
 	})
 	if err := errors.Join(errs...); err != nil {
 		return false, err

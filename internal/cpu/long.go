@@ -49,7 +49,7 @@ func (m *Merger) loadLong(b sourceBlock) error {
 	}
 	defer m.shut(base)
 	stride := m.cfg.Stride
-	known := 0 // rows whose group is there
+	known := 0 // rows whose group is in the directory
 	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
 		if _, _, dst := m.find(rows[:stride:stride]); dst != nil {
 			known++

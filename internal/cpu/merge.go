@@ -51,7 +51,7 @@ type Merger struct {
 	gathered []uint64   // memory for those of in that lay in tables (IN-PLACE)
 	block    partition.Page
 	adopted  bool              // an arena owns the memory of block, which is long
-	touched  uint64            // by touchLong, whose reading the compiler might leave out else
+	touched  uint64            // the sum of touchLong's reads, so that the compiler keeps them
 	hashes   [touchRows]uint64 // scratch: by which rows are looked up
 	groups   [touchRows]uint32 // scratch: what they are likely to belong to
 	secret   bool              // these were found by seeded hashes
@@ -68,7 +68,7 @@ type Merger struct {
 	pass     Pass     // nil: there is none for this merger
 	// nil: no rows were left in pinned memory
 	evicted    func(p merge.Range, bits uint) []EvictedSpan
-	evictedErr error // of letting go of such
+	evictedErr error // of releasing evicted spans
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -76,7 +76,7 @@ type source struct {
 	buckets []*partition.Buckets
 	numbers merge.Range // of the partitions in them
 	shared  uint        // top bits that all its hashes share
-	seeded  bool        // it was made by the seeded hash, whose bits are shared
+	seeded  bool        // it was divided by the seeded hash, whose top bits its rows share
 	pages   int
 	blocks  []sourceBlock
 	evicted []EvictedSpan // by devices (evicted.go)

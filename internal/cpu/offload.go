@@ -26,7 +26,7 @@ type outgoing struct {
 	batch bool     // the worker's builder has one
 	left  []uint64 // the unused part of the tile's memory
 	rows  int      // in it
-	stand int64    // input rows that they stand for, of a tile of rows
+	stand int64    // input rows that the rows of a tile stand for
 }
 
 // errTileSmall makes a batch that no tile has room for be halved.

@@ -28,7 +28,7 @@ type fakeDevice struct {
 	refusals int
 	failAt   int // 0: never
 	must     bool
-	asks     bool // for what tables tell
+	asks     bool // Pays wants some rows to have been seen
 	absent   bool
 	tiles    int
 	open     int // tiles out

@@ -33,7 +33,7 @@ type pairs struct {
 	numbers []uint32
 	rows    []uint64        // of a batch
 	recent  []uint64        // the last pair of each hash: recentBits of it
-	pool    *partition.Pool // what the partitions lie in
+	pool    *partition.Pool // memory of the partitions
 	// nil until there is a pair. A row is top half of a hash | number, value
 	buckets *partition.Buckets
 	set     pairSet
@@ -66,7 +66,7 @@ const (
 	// firstRepeated is at how many pairs those are dropped that came before, and then at twice as
 	// many as are left, or four times where hardly any were.
 	firstRepeated = 64 << 10
-	fewRepeated   = 4 // repeated pairs are few if they are less than one in this number
+	fewRepeated   = 4 // repeated pairs are few if fewer than one pair in this number is repeated
 )
 
 // MayPair reports whether values of a layout of their own can be paired with the numbers of groups

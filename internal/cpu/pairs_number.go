@@ -119,7 +119,7 @@ type ranger struct {
 	*numbering
 	slots []uint64
 	shift uint
-	tried [touchRows]uint64 // what the groups of some rows are likely to be; 0: none
+	tried [touchRows]uint64 // the likely groups of some rows; 0: none
 
 	touched byte // see Merger.touchLong
 }

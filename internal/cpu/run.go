@@ -45,7 +45,7 @@ type Groups struct {
 	Partitioned bool                 // groups went to partitions before the end of the input
 	Estimate    float64              // about how many there are
 	Sent        int64                // input rows that the device was given, as rows or groups
-	Distinct    []Folded             // what came of each of Config.Distinct
+	Distinct    []Folded             // counts of each of Config.Distinct
 	Inner       []InnerGroups        // the groups of each, with Config.KeepDistinct; else none
 
 	stores []*store

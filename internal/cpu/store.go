@@ -23,8 +23,8 @@ type store struct {
 	buckets *partition.Buckets // nil until it is known how many there are
 	placed  int64              // rows that went into them
 	inPlace *table             // a table with rows of the buckets (inplace.go); nil: there is none
-	runs    bool               // they come in runs for one partition
-	seeded  bool               // they are placed by the seeded hash (CROWDED)
+	runs    bool               // rows come in runs for one partition
+	seeded  bool               // rows are placed by the seeded hash (CROWDED)
 }
 
 // whole checks ROWS-WHOLE: the buckets hold all rows that were placed. The rows

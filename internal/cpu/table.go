@@ -41,7 +41,7 @@ type table struct {
 	rows   agg.Table
 	words  int         // key words
 	base   int         // of a row: which word is the first of them
-	keys   *key.Layout // how they are made
+	keys   *key.Layout // layout of the keys
 	n      uint32      // groups
 	dir    directory
 	recent recent // the directory of a table that is kept in the cache

@@ -66,7 +66,7 @@ type Worker struct {
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
 	rows, nextCheck int64   // rows that went into the table; how many at its next check
-	nextAsk         int64   // of read: when the accelerator is told next, without a table
+	nextAsk         int64   // value of read at which the accelerator is told next, without a table
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
 	judged          judged  // the table
@@ -92,14 +92,14 @@ type Worker struct {
 	missKeys   []column.Vector
 	batchTable agg.Table
 	batchRows  []uint64       // memory for the rows of a batch, unless the device takes them
-	checked    []*column.Dict // by argument: whose entries are where they are expected
+	checked    []*column.Dict // by argument: the last dictionary whose entries were checked
 	template   []uint64       // a fresh row
 	identity   []uint32
 	batchHeld  int64        // bytes of batchRows
 	out        outgoing     // the tile that is being filled for the device
 	builder    BatchBuilder // nil: the device does not take units as they are
 	leaves     bool         // the unit being read may yet go to the device (UNIT-ONCE)
-	whole      whole        // what rows stand for that have states (regroup.go)
+	whole      whole        // the input rows that rows with states stand for (regroup.go)
 }
 
 // NewWorker returns a worker that takes its input through pipe.
