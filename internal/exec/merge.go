@@ -43,7 +43,7 @@ type joined struct {
 	sources state.Union
 	moves   []*state.Moved // by table: nil where positions stay
 	text    query.Query
-	textOf  string // the name of the table whose header has it
+	textOf  string // the name of the table whose header has text
 	fields  query.Fields
 }
 

@@ -63,7 +63,7 @@ type Progress struct {
 	RowsDone    int64
 	RowsTotal   int64 // -1: not known
 	Ranges      int   // of partitions, each merged as one; 0: the input is read
-	Merged      int   // of them: they have been
+	Merged      int   // ranges of these that have been merged
 	GroupsTotal int64 // about how many groups there are, before a limit; 0: not known
 	Groups      int64 // groups put out
 	Spilled     int64 // bytes written to the temp folder, as stored

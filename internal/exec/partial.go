@@ -96,7 +96,7 @@ type stateMaker struct {
 	nothing     []column.Vector // by column: states of nothing, and values that are NULL
 	nothingRows int
 
-	set    int // of which merger and decoder are; 0: there are none
+	set    int // grouping set of merger and decoder; 0: there are no sets
 	merger *cpu.Merger
 	values key.Decoder
 }

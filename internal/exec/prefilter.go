@@ -18,7 +18,7 @@ import (
 type prefilters struct {
 	having []cpu.Prefilter
 	by     cpu.Prefilter // by the order, but for the bound
-	some   bool          // there is such
+	some   bool          // by is set
 }
 
 // planPrefilters finds the words by which groups may be left out. None may be where another column

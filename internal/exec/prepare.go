@@ -60,7 +60,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 			err = errors.Join(err, p.in.Close())
 		}
 	}()
-	if p.joined != nil { // the states tell
+	if p.joined != nil { // the states say whether they were made so
 		if o.Deterministic && !p.joined.text.Deterministic {
 			return nil, Usagef("deterministic: the states were made without it: make them with --deterministic")
 		}

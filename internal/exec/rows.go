@@ -235,7 +235,7 @@ func (r *Rows) receive() pending {
 	case got.done:
 		err := got.err
 		if ended := r.ctx.Err(); ended != nil && errors.Is(err, ended) {
-			err = context.Cause(r.ctx) // which a maker that was stopped does not tell
+			err = context.Cause(r.ctx) // a maker that was stopped does not report the cause
 		}
 		r.err = Classify(err)
 		<-r.tokens

@@ -85,7 +85,7 @@ type run struct {
 	outputDone func()          // ends the timeline's interval of the output; nil: it has not begun
 	makers     sync.WaitGroup  // goroutines that make the result
 	released   atomic.Bool     // the result is not read any more
-	cancelled  func() error    // tells why the run has been cancelled; nil: it has not been
+	cancelled  func() error    // says why the run has been cancelled; nil: it has not been
 	slack      int64           // that the process has for the run
 	written    *arrow.Schema   // of states that come out; nil: a result does
 	// by range: of which set of values it is; 0: of the groups; nil: all are of these

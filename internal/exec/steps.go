@@ -25,7 +25,7 @@ import (
 type outputStep struct {
 	cols []int                              // of the batch
 	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
-	uses []*expr.Expr                       // what drop computes
+	uses []*expr.Expr                       // the expressions that drop computes
 	// the rows that it has left: strings of the steps behind it lie there
 	left []uint64
 }

@@ -15,7 +15,7 @@ type Device struct {
 	Choice
 	Facts    DeviceFacts
 	Decoding gpu.Decoding // how devices make the rows themselves
-	RowsBy   string       // why workers make all rows; "": they need not
+	RowsBy   string       // why workers make all rows; "": devices make some
 
 	// Reconsiders: the CPU begins, with its own rows, until Anew says that devices should. Rows
 	// that devices combine are up to three times as wide

@@ -113,7 +113,7 @@ func TestDevicePays(t *testing.T) {
 	all := int64(1e9) / int64(d.Facts.Threads)
 	for _, x := range []struct {
 		read    int64   // by each worker
-		seconds float64 // in which they did
+		seconds float64 // the time that they took
 		want    bool
 	}{
 		{1e6, 0, true},

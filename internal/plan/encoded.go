@@ -52,7 +52,7 @@ type encodedBuilder struct {
 	values map[int]int // column of the scan -> the output that is its value
 	args   []int       // argument -> the output that it is; noOutput: it is not needed
 
-	computed []*expr.Expr // what the program stores, and
+	computed []*expr.Expr // the expressions whose values the program stores, and
 	stored   []int        // the outputs that these are
 }
 

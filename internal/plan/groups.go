@@ -13,7 +13,7 @@ import (
 
 // Groups is how groups would be divided.
 type Groups struct {
-	AtMost     int64 // as far as the footers tell; -1: not known
+	AtMost     int64 // most groups by the footers; -1: not known
 	Fit        int64 // groups that a partition may have to be merged in memory; -1: any number
 	Theorem1   int64 // partitions that leave none with more, by Theorem 1 of EGA
 	Chernoff   int64 // the same by Chernoff's bound

@@ -13,7 +13,7 @@ import (
 // which may be wrong; a run that sees this ends, and the next plan is made with what was learnt.
 // Learnt only grows, so there are few runs. The zero value knows nothing.
 type Learnt struct {
-	Digits map[int]int // by column of the schema: what decimals have at least
+	Digits map[int]int // by column of the schema: the least number of digits of its decimals
 	Nulls  bool        // a column has NULLs that is said to have none
 	Ranges bool        // a column has values beyond its statistics
 
@@ -24,8 +24,8 @@ type Learnt struct {
 	Device bool // workers have seen that a device pays
 
 	Text  int64 // bytes of the longest text
-	Read  int64 // what reading takes beside usual pages
-	Alone bool  // no plan has room for such texts; one thread may get by
+	Read  int64 // bytes that reading takes beside those of usual pages
+	Alone bool  // no plan for several threads has room for such texts; one for one thread may
 }
 
 // Add adds what an error tells, and reports whether that is anything new. A type is widened a few

@@ -29,7 +29,7 @@ const (
 	mergeShare  = 4  // a quarter: for the rows that are merged at a time
 	outputShare = 16 // and a sixteenth for results
 	sortShare   = 8  // an eighth: rows that are sorted at a time
-	tableShare  = 2  // half of what a worker may take while reading
+	tableShare  = 2  // half of the memory of a worker, while it reads
 	// pageShare: an eighth: pages being filled, half empty; or what the most partitions need, if
 	// that is less
 	pageShare = 8
@@ -81,7 +81,7 @@ type groupings struct {
 	keySets int  // the number of sets of the keys that are grouped by, one or more
 	ordered bool // the result is put in order
 	sets    int  // groupings by the keys and a distinct value
-	own     bool // there are other aggregates, or none at all
+	own     bool // the query has other aggregates, or none at all
 }
 
 // share shares out limit bytes among `threads` workers or fewer, each of which

@@ -14,7 +14,7 @@ type NeedError struct {
 	// the group
 	Need    int64
 	Columns int    // that are read
-	Result  string // what of the group takes how much
+	Result  string // the largest part of a group, with its size
 }
 
 func (e *NeedError) Error() string {

@@ -33,7 +33,7 @@ import (
 type Options struct {
 	Threads       int         // CPU workers; 0: all that the process may use
 	MemoryLimit   int64       // bytes; 0: none
-	Device        device.Spec // what may compute
+	Device        device.Spec // the devices that may compute
 	DevicePresent bool        // there is a driver to open
 	DeviceKept    bool        // the devices are open, since the caller keeps them so
 	GPUMemory     int64       // bytes of each device that may be taken; 0: most of its free memory
