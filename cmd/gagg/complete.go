@@ -23,7 +23,7 @@ const completionTime = 800 * time.Millisecond
 const (
 	completeWords   = "words"   // a space follows the only one
 	completeParts   = "parts"   // none does: of an expression there may be more
-	completeFiles   = "files"   // there are none: the shell knows its files
+	completeFiles   = "files"   // no words: the shell completes names of files
 	completeFolders = "folders" // the same
 )
 
@@ -137,8 +137,8 @@ func soon[T any](ctx context.Context, c *command, inputs []string, ask func(cont
 type typedLine struct {
 	inputs  []string
 	values  map[string][]string // of flags
-	current string              // the word at the cursor, or what of it is the value of a flag
-	flag    *pflag.Flag         // whose value is at the cursor; nil: none
+	current string              // the word at the cursor, or its part that is the value of a flag
+	flag    *pflag.Flag         // the flag whose value is at the cursor; nil: none
 	before  string              // of the word, if the value of the flag is in it: --by=
 	isFlag  bool                // the name of a flag is at the cursor
 	first   bool                // the word at the cursor is the first one
@@ -237,7 +237,7 @@ func (l *typedLine) answer(f *pflag.FlagSet) answer {
 
 // beginsFile reports whether there is a file whose name begins so.
 func beginsFile(name string) bool {
-	entries, _ := os.ReadDir(".") // what cannot be read has none to offer
+	entries, _ := os.ReadDir(".") // a folder that cannot be read has no names to offer
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), name) })
 }
 

@@ -304,7 +304,7 @@ func (p *docsPage) run(command string) []string {
 	c := bounded.Command(p.t, bash, "-c", command)
 	c.Dir, c.Stdout, c.Stderr = p.dir, terminal, terminal
 	c.Env = []string{"PATH=" + p.path, "HOME=" + p.dir, "TMPDIR=" + p.dir, "TERM=xterm", "LC_ALL=C.UTF-8", "GAGG_PROGRESS=never"}
-	_ = c.Run() // what fails shows what it says
+	_ = c.Run() // a command that fails shows its message
 	text := strings.ReplaceAll(shown(), "\r\n", "\n")
 	if text == "" {
 		return nil

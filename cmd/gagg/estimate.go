@@ -28,7 +28,7 @@ import (
 // worked is the processor time of a process.
 type worked struct {
 	ran    time.Duration // of all threads
-	waited time.Duration // that they were ready to run, and did not
+	waited time.Duration // time in which they were ready to run, and did not
 }
 
 // share is how long the threads of the process ran, as a part of the time for which they were
@@ -74,7 +74,7 @@ const sampleEvery = time.Second
 type estimator struct {
 	threads float64
 	ordered bool    // the result is
-	write   float64 // what it costs to write the values of a group; 0: they are not written
+	write   float64 // the cost of writing the values of a group; 0: they are not written
 	most    int64   // groups that are wanted; 0: all
 	keep    int64   // the same, with those that are passed over
 

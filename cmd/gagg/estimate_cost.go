@@ -84,7 +84,7 @@ func (e *estimator) costs(p gagg.Progress) (costs [steps]cost) {
 		costs[stepMerging].one = write
 		return costs
 	}
-	costs[stepMerging].all += kept * sortGroup // others are told by a bound
+	costs[stepMerging].all += kept * sortGroup // a bound drops the other groups
 	costs[stepOrdering].one = kept*orderGroup + write
 	if p.BytesSpilled > 0 {
 		costs[stepRuns].all = kept * runGroup

@@ -42,7 +42,7 @@ func (c *command) checkOwnPipes() error {
 			continue
 		}
 		for _, input := range c.inputs {
-			info, _ := os.Stat(input) // what fails is reported when it is opened
+			info, _ := os.Stat(input) // an error is reported when the input is opened
 			if input == "-" {
 				info = pipeInfo(c.stdin)
 			}

@@ -97,7 +97,7 @@ func (c *command) inputFiles(ctx context.Context, outputs []namedOutput) (files 
 			there = there || out.place.IsRegular()
 		}
 		if there {
-			found, _ := gagg.ListFiles(ctx, input) // what fails is reported when it is read
+			found, _ := gagg.ListFiles(ctx, input) // an error is reported when the input is read
 			files = append(files, found...)
 		}
 	}

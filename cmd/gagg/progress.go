@@ -31,7 +31,7 @@ type bar struct {
 	view    view
 	since   time.Time
 	after   estimator
-	writing writing // what the values of the result cost
+	writing writing // the cost of writing the values of the result
 
 	mu       sync.Mutex // guards what follows, and writing to w
 	now      gagg.Progress

@@ -158,7 +158,7 @@ func (s runStats) String() string {
 		spilled = byteText(s.SpilledBytes) + " spilled"
 	}
 	peak := s.PeakRSS
-	if peak == 0 { // the system does not tell
+	if peak == 0 { // the system does not say
 		peak = s.PeakMemory
 	}
 	return fmt.Sprintf("%s rows and %s read, %s %s, in %.1f s: %s rows/s, peak memory %s, %s, device %s",

@@ -24,7 +24,7 @@ type command struct {
 	settings
 	env            []string
 	stdin          io.Reader
-	stdout, stderr io.Writer // to ask what they are, and to draw the bar
+	stdout, stderr io.Writer // asked for what they are, and for the bar
 	out, log       io.Writer // the same, fit for a terminal: all else goes there
 	begun
 }

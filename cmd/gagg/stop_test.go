@@ -33,7 +33,7 @@ type trial struct {
 	temp, out string
 	args      []string
 	took      time.Duration // about: a run that ended sooner corrects it
-	whole     []byte        // what it writes
+	whole     []byte        // the output of a run that is not stopped
 }
 
 const oldOutput = "the old content\n"
