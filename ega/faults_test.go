@@ -114,6 +114,6 @@ func (r *rig) life(rows []uint64, f func(k *ega.Kernels, in, out cuda.Span, n ui
 	if err := r.Thread.Write(in, gputest.Bytes64(rows)); err != nil {
 		return err
 	}
-	// Whatever failed, nothing may be under way when the memory goes.
+	// After any failure, all kernels must have ended when the memory is freed.
 	return errors.Join(f(k, in, out, uint32(len(rows)/2)), r.Stream.Synchronize())
 }

@@ -43,7 +43,7 @@ func TestSinglePassFull(t *testing.T) {
 	}
 }
 
-// Whatever the order in which threads go on, the groups are the same.
+// The groups are the same in any order in which threads go on.
 func TestSchedules(t *testing.T) {
 	r := newRig(t)
 	emulator, emulated := emu.Control()

@@ -215,7 +215,7 @@ func scattered(c *egatest.Case, bits int) (rows, offsets []uint64) {
 	return rows, append(offsets, uint64(len(rows)/stride))
 }
 
-// A rest that is too small is told.
+// A rest with too little room is an error.
 func TestRestFull(t *testing.T) {
 	r := newRig(t)
 	list := egatest.Cases()

@@ -79,7 +79,7 @@ func tileRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 	return out
 }
 
-// benchTiles measures a strategy with tiles of so many rows.
+// benchTiles measures a strategy with tiles of `rows` rows.
 func benchTiles(b *testing.B, l *ega.Layout, words []uint64, rows int, slots uint32, add func(*rig, *ega.Table, cuda.Span) error) {
 	r := newRig(b)
 	all := r.Send(words)

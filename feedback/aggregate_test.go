@@ -91,7 +91,7 @@ func TestDecideTable(t *testing.T) {
 	}
 }
 
-// Where groups come and go, those that the last rows have made tell how many there will be at most.
+// Where groups come and go, the number of groups of the last rows bounds the number of all.
 func TestLately(t *testing.T) {
 	t.Parallel()
 	c := DefaultTableConfig

@@ -31,10 +31,9 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Whatever the thresholds, the capacity and the groups of the rows, a table
-// never exceeds its largest load (LOAD-MAX), each load but the last has the
-// least size (LOAD-MIN), the loading ends, and a partition whose groups stay
-// below the threshold is loaded whole.
+// With any thresholds, capacity and groups of the rows, a table never exceeds its largest load
+// (LOAD-MAX), each load but the last has the least size (LOAD-MIN), the loading ends, and a
+// partition whose groups stay below the threshold is loaded whole.
 func TestLoadSimulated(t *testing.T) {
 	t.Parallel()
 	stopped := 0

@@ -49,7 +49,7 @@ func benchScatter(b *testing.B, buckets *Buckets, rows []uint64, scatter func(*B
 	b.StopTimer()
 }
 
-// runsOf is random rows, so many after each other with the same top bits of their hash.
+// runsOf is random rows, of which each `run` in a row have the same top bits of their hash.
 func runsOf(stride, rows, run int, bits uint) []uint64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := make([]uint64, stride*rows)

@@ -52,7 +52,7 @@ func testScatter(t *testing.T, stride int, bits uint, scatter func(*Buckets, []u
 	}
 }
 
-// randomRuns is random rows, up to so many after each other with the same five top bits of their
+// randomRuns is random rows, of which up to `run` in a row have the same five top bits of their
 // hash.
 func randomRuns(rng *rand.Rand, stride, rows, run int) []uint64 {
 	words := make([]uint64, stride*rows)
@@ -70,8 +70,7 @@ func randomRuns(rng *rand.Rand, stride, rows, run int) []uint64 {
 	return words
 }
 
-// Below level 0 a partition knows how many top bits its hashes share, whatever
-// the calls that brought them.
+// Below level 0 a partition knows how many top bits its hashes share, for rows of any calls.
 func TestSharedBits(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))

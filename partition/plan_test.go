@@ -123,8 +123,8 @@ func TestPlanFacts(t *testing.T) {
 	}
 }
 
-// Whatever the facts are, even senseless ones: a plan keeps its limits, has
-// enough partitions unless it says so, and a level with bits left gets on.
+// From any facts, even senseless ones, a plan keeps its limits and has enough partitions unless it
+// says so, and a level with bits left divides.
 func TestPlanRules(t *testing.T) {
 	t.Parallel()
 	limits := map[Limit]int{}

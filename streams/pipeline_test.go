@@ -12,7 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Every job is delivered, whatever the shape of the pipeline, and in order on its lane.
+// Every job is delivered, in pipelines of any shape, and in order on its lane.
 func TestAllDelivered(t *testing.T) {
 	for _, c := range []struct{ lanes, depth, slots, producers, jobs int }{
 		{1, 1, 1, 1, 5},

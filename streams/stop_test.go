@@ -38,7 +38,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// The caller's context ends by a clock, whatever is going on.
+// The caller's context ends at many different times, in the middle of any call.
 func TestCancelAtRandom(t *testing.T) {
 	r := newRig(t)
 	slow(t)

@@ -64,7 +64,7 @@ func TestPanicIsOneLine(t *testing.T) {
 	}
 }
 
-// So is a bug that the library has made an error, in whatever goroutine.
+// A bug that the library has made an error is one line too, in any goroutine.
 func TestPanicOfTheLibrary(t *testing.T) {
 	bug := invariant.Fenced(func() error { panic("a bug") })
 	stack, err := asBug(fmt.Errorf("a worker: %w", bug))

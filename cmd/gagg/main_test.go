@@ -14,9 +14,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// asCommand is an environment that makes the test binary be gagg: tests that
-// look at a process (its signals, pipes and peak memory) start themselves with
-// it. Of the test's own it has what the race detector is told, and which device there is.
+// asCommand is an environment that makes the test binary be gagg: tests that look at a process (its
+// signals, pipes and peak memory) start themselves with it. From the test's own environment it has
+// the options of the race detector, and the driver library.
 var asCommand = []string{"GAGG_TEST_AS_COMMAND=1", "GORACE=" + os.Getenv("GORACE"), "GAGG_CUDA_LIBRARY=" + os.Getenv("GAGG_CUDA_LIBRARY")}
 
 func TestMain(m *testing.M) {

@@ -84,7 +84,7 @@ func TestMemoryAllowed(t *testing.T) {
 	}
 }
 
-// The files of the kernel are read whole, and one that is not there is told.
+// The files of the kernel are read whole, and a missing file is an error.
 func TestSystemFiles(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")

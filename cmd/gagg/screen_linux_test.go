@@ -129,8 +129,8 @@ func expectNothingRaw(t *testing.T, args, env []string) string {
 	return text
 }
 
-// newTerminal is a terminal, and a function that ends it and tells what was
-// written to it.
+// newTerminal is a terminal, and a function that ends it and returns the text that was written to
+// it.
 func newTerminal(t *testing.T) (terminal *os.File, shown func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -86,8 +86,8 @@ func (r *trial) wait() (waited time.Duration) {
 	return waited
 }
 
-// ended is told that a run had ended before a moment. On a machine that was busier when the first
-// run was measured, all moments would otherwise be too late.
+// ended notes that a run had ended before a moment. On a machine that was busier when the first run
+// was measured, all moments would otherwise be too late.
 func (r *trial) ended(waited time.Duration) { r.took = min(r.took, waited) }
 
 // output reads the file of the output: the old content, or the whole answer, in which only the last

@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Whatever the memory of a lane, its sets and the pieces of its sender stay within it, most of it
-// is in use, and chains keep to the limits of package partition.
+// With any memory of a lane, its sets and the pieces of its sender stay within it, most of it is in
+// use, and chains keep to the limits of package partition.
 func TestPlan(t *testing.T) {
 	for _, l := range []ega.Layout{
 		{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}},

@@ -21,9 +21,9 @@ var passLayouts = []ega.Layout{
 	{Hash: true, KeyWords: 3, Ops: []combine.Op{combine.Add, combine.MaxInt}},
 }
 
-// Whatever the memory, the groups on the device and the rows that were written are those of the
-// twin: with one lane and many, where the table grows, where it may not, where pages suffice, and
-// where they run out.
+// With any memory, the groups on the device and the rows that were written are those of the twin:
+// with one lane and many, where the table grows, where it may not, where pages suffice, and where
+// they run out.
 func TestPass(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	zipf := rand.NewZipf(random, 1.1, 1, 1<<20)

@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Whatever the device, the parts of the plan stay within it, and a lane has room for a tile.
+// On any device, the parts of the plan stay within it, and a lane has room for a tile.
 func TestPlan(t *testing.T) {
 	for _, l := range []ega.Layout{
 		{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}},

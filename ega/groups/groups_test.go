@@ -136,7 +136,8 @@ func TestReaderWindows(t *testing.T) {
 	}
 }
 
-// A walk hands out each group once, in order of hash as far as prefixes tell, whatever the room.
+// A walk hands out each group once, in order of hash as far as prefixes tell, with much room or
+// little.
 func TestWalk(t *testing.T) {
 	r := egatest.NewRig(t)
 	l := &layouts[0]

@@ -45,7 +45,7 @@ type Count struct {
 // Selected is the outcome of a Selection.
 type Selected struct {
 	Groups uint64 // that were handed out
-	Left   uint64 // the number of groups that were not handed out
+	Left   uint64 // input rows of the other groups
 }
 
 // SelectSources lists the kernels that Select needs. They may be loaded (cuda.Context.Load)
@@ -62,12 +62,12 @@ type selecting struct {
 	what   *Selection
 
 	wanted kernels.EgaWanted
-	words  cuda.Span // the sums that kernels make
+	words  cuda.Span // the sums and extremes that kernels find
 	ranges cuda.Span
 	rows   cuda.Span // room for groups
 }
 
-// These are the words of what kernels add up.
+// These are the words that kernels add up.
 const (
 	rankedWord = iota // groups that have a rank
 	unsureWord
@@ -76,7 +76,7 @@ const (
 	selectWords
 
 	keptWord = 0 // of ega_select_keep: how many groups it has written
-	leftWord = 1 // the number of groups that it has not written
+	leftWord = 1 // input rows of the other groups
 )
 
 // Select hands out the groups that are wanted, in any order, some at a time. The rows are valid

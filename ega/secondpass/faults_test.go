@@ -59,8 +59,8 @@ func TestPassFaults(t *testing.T) {
 	})
 }
 
-// A device that is lost, at whichever call before the last group has come, is told as lost; no
-// thread stays locked.
+// A device that is lost, at any call before the last group has come, is reported as lost; no thread
+// stays locked.
 func TestPassLost(t *testing.T) {
 	if !gputest.Emulated() {
 		t.Skip("faults are the emulator's")

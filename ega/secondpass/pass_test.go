@@ -267,7 +267,7 @@ func TestPassBudget(t *testing.T) {
 	}
 }
 
-// Wrong use and an error of emit are told, and the pass is as good as before.
+// Wrong calls and an error of emit are reported, and the pass can still be used.
 func TestPassErrors(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}}

@@ -225,7 +225,7 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 	return single
 }
 
-// What does not follow from single values is told by aggregate and reason.
+// An aggregate whose states do not follow from single values is refused by name and reason.
 func TestDeviceRowLacks(t *testing.T) {
 	t.Parallel()
 	d := randomData(testRand(), 10, 1, "none", rowGenerators)

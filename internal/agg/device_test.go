@@ -196,7 +196,7 @@ func combineAll(l *Layout, rows []uint64) (out []uint64) {
 
 const lacksList = "of lists, the device keeps those of all values alone, and of at most 64 bits"
 
-// What the device cannot combine is told by aggregate and reason.
+// An aggregate that the device cannot combine is refused by name and reason.
 func TestDeviceLacks(t *testing.T) {
 	t.Parallel()
 	d := randomData(testRand(), 10, 3, "none", deviceGenerators)

@@ -31,8 +31,8 @@ var alignedDraws = map[string]struct {
 	"zeros":        {floatsOf(column.Float64, func(*rand.Rand) float64 { return 0 }), floatsOf(column.Float64, func(*rand.Rand) float64 { return math.Copysign(0, -1) }), true},
 }
 
-// What is added by way of aligned values is what each value adds by itself, to the bit, in groups
-// and in one.
+// Sums by way of aligned values are those of adding each value by itself, to the bit, in groups and
+// in one.
 func TestAligned(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(alignedDraws)) {

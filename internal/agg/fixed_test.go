@@ -259,7 +259,7 @@ func topCall(t *testing.T, d *testData, k int64) Call {
 	return c
 }
 
-// A digit outside of the window is told, with where it is; without one nothing is.
+// A digit outside of the window is reported, with its position; without one there is no error.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	window := Window{Low: -60, High: 10}

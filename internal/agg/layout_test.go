@@ -55,8 +55,8 @@ func TestNeedsPos(t *testing.T) {
 	}
 }
 
-// All aggregates in one layout, over the same columns and sets: slots must not
-// disturb each other, whatever they share.
+// All aggregates in one layout, over the same columns and sets: slots must not disturb each other,
+// though they share words.
 func TestAllTogether(t *testing.T) {
 	t.Parallel()
 	cents := func(r *rand.Rand) int64 { return int64(r.IntN(2001) - 1000) }

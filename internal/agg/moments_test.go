@@ -187,7 +187,7 @@ func TestSkewnessKurtosis(t *testing.T) {
 		[]want{double(1.3309377322476705), double(1.5)}, 1e-15)
 }
 
-// A column without variance has none, whatever its value and the rounding.
+// A constant column has no variance, for any value and in spite of rounding.
 func TestMomentsOfConstant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []float64{0, 0.1, 1e9 / 3, -1e-9 / 7, 1e100 / 3} {

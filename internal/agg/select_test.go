@@ -10,8 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
-// Groups of more values than may be gathered, and of fewer, side by side, have
-// the quantiles that sorting finds, in whatever order values come.
+// Groups of more values than may be gathered, and of fewer, side by side, have the quantiles that
+// sorting finds, with values in any order.
 func TestQuantilesOfMany(t *testing.T) {
 	t.Parallel()
 	list := []holistic{{"quantile_disc", 0.0}, {"quantile_disc", 0.5}, {"quantile_disc", 0.9}, {"quantile_disc", 1.0}, {"median", nil}, {"mad", nil}}

@@ -81,7 +81,7 @@ func TestEqualHashes(t *testing.T) {
 	}
 }
 
-// Sorting rows stops when it is told to.
+// Sorting rows stops when its context ends.
 func TestFuseStops(t *testing.T) {
 	const n = 20_000
 	a, b := collidingKeys(t, n)

@@ -12,9 +12,9 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// Rows that come from a device in any order within a piece are emitted in order of
-// their hashes, and those of one hash in order of their keys, as many at a time as there may be,
-// whatever bits the hashes share.
+// Rows that come from a device in any order within a piece are emitted in order of their hashes,
+// and those of one hash in order of their keys, as many at a time as there may be. Their hashes may
+// share any bits.
 func TestEmitResident(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for name, hash := range map[string]func() uint64{

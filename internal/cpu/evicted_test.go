@@ -130,8 +130,8 @@ func TestEvicted(t *testing.T) {
 	}
 }
 
-// What goes wrong with kept rows ends the merge, or is told at last. Those that a device may still
-// read are not released.
+// An error with retained rows ends the merge, or is returned at its end. Rows that a device may
+// still read are not released.
 func TestEvictedFails(t *testing.T) {
 	for _, fails := range []string{"Load", "Rest", "Release"} {
 		cfg := config(16, feedback.NoTables, noLimit)

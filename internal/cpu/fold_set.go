@@ -122,7 +122,7 @@ func (f *setFolding) run(ctx context.Context) (open bool, err error) {
 	errs := make([]error, len(f.workers))
 	each(len(f.workers), func(i int) {
 		defer invariant.Recovered(&errs[i])
-		_ = f.member(i).enterAll() // an error closes the set, which is checked below
+		_ = f.member(i).enterAll() // an error means that the set is closed, which is checked below
 	})
 	if err := errors.Join(errs...); err != nil {
 		return false, err

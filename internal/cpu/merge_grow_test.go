@@ -11,7 +11,7 @@ import (
 )
 
 // Where a group has many rows the merger's directory is smaller than one with slots for all of
-// them. Each group comes once, in order of hash, whatever estimate it begins with. Where memory for
+// them. With any estimate to begin with, each group comes once, in order of hash. Where memory for
 // more slots is refused the partition is divided.
 func TestMergerGrows(t *testing.T) {
 	const groups = 30_000

@@ -12,8 +12,8 @@ import (
 )
 
 // RECENT-CODE: each row has a group of its key, and rows of one code the same group until the table
-// is emptied or another dictionary comes: whatever dictionaries, flat keys and refusals of memory
-// came between, and whether or not the numbers of groups begin anew.
+// is emptied or another dictionary comes. Other dictionaries, flat keys and refusals of memory may
+// come between, and the numbers of groups may begin anew.
 func TestRecentCode(t *testing.T) {
 	for name, typ := range map[string]column.Type{"integers": int64Type, "strings": stringType} {
 		for _, first := range []uint32{1, lastNumber - 5000} {

@@ -100,7 +100,7 @@ func recentBatch(rng *rand.Rand, cols []key.Column, n int) []column.Vector {
 	return out
 }
 
-// A table that is to be kept in the cache takes the memory that it has had where more is refused.
+// A table that is to be kept in the cache, and is refused more memory, takes as much as it had.
 func TestRecentRefused(t *testing.T) {
 	held, most := int64(0), int64(math.MaxInt64)
 	tab, err := newTable(3, 1, make([]uint64, 3), budgettest.Lender(func(bytes int64) error {

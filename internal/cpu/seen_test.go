@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Rows are dropped only if their keys, NULL among them, came with their value before, and most such
-// rows are, whatever the dictionaries.
+// Rows are dropped only if their keys, NULL among them, came with their value before. Most such
+// rows are dropped, with any dictionaries.
 func TestSeenCodes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for keys := range 3 {

@@ -41,8 +41,8 @@ func tight(t *testing.T, cfg *setup, limit int64, threads int) (*budget.Budget, 
 	return l, space
 }
 
-// Whatever the limit, groups go to disk and come back: the same sums, each
-// group once, in order of hash.
+// Under any limit groups go to disk and come back: the same sums, each group once, in order of
+// hash.
 func TestSpillRoads(t *testing.T) {
 	for _, groups := range []int{1, 5000, 60_000} {
 		in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 100, 1000, groups, "flat", false)

@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// An error is one line. What several workers ran into is told once.
+// An error is one line. An error that several workers have is reported once.
 func TestErrorsAreOneLine(t *testing.T) {
 	full := func() error { return &spill.DeniedError{Dir: "/t", Advice: "raise it", Err: syscall.EMFILE} }
 	const text = "temp folder /t: too many open files; raise it"

@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// A fallback is told once and counted always.
+// A fallback is logged once and counted always.
 func TestFallbacks(t *testing.T) {
 	var f fallbacks
 	var text bytes.Buffer

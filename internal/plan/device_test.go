@@ -251,7 +251,7 @@ func TestDecideDeviceLists(t *testing.T) {
 	}
 }
 
-// The dictionaries of a file tell how many groups to expect.
+// The number of groups is estimated by the dictionaries of a file.
 func TestExpectedGroups(t *testing.T) {
 	t.Parallel()
 	for by, want := range map[string][2]float64{

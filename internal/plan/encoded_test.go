@@ -94,7 +94,7 @@ func encodedQuery(t *testing.T, from input.Source, q query.Query) (*planner, *de
 	return p, plan, why
 }
 
-// What devices cannot make of encoded columns is told.
+// The plan says what of a query devices cannot decode or compute.
 func TestEncodedPlanLacks(t *testing.T) {
 	t.Parallel()
 	file := kindsOfColumns(t, 10, "none")

@@ -14,7 +14,7 @@ type NeedError struct {
 	// the group
 	Need    int64
 	Columns int    // that are read
-	Result  string // the largest part of a group, with its size
+	Result  string // the values of the group that are too large, and their size
 }
 
 func (e *NeedError) Error() string {

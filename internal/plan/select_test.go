@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
-// Which groups leave a device, or why all do, is told to people.
+// The plan says in words which groups leave a device, or why all do.
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
