@@ -52,9 +52,9 @@ type Accelerator interface {
 // the filter, and how many groups some of these made, its table's mostly. Long: there are long
 // strings among the last keys. Seconds is how long so many rows take at its pace; 0: not known.
 type Sample struct {
-	Read, Passed, Rows, Groups int64
-	Long                       bool
-	Seconds                    float64
+	Read, Selected, Rows, Groups int64
+	Long                         bool
+	Seconds                      float64
 }
 
 // Tile is memory of the accelerator's that one worker fills with rows. It is the accelerator's

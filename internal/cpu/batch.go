@@ -25,12 +25,12 @@ func (w *Worker) choose(b *column.Batch) ([]int32, error) {
 		return b.Sel, nil
 	}
 	var err error
-	w.sel, err = w.pass(w.pipe.Where, b, w.sel[:0])
+	w.sel, err = w.applyFilter(w.pipe.Where, b, w.sel[:0])
 	return w.sel, err
 }
 
-// pass appends to sel the rows that pass a filter, of those that the batch has left.
-func (w *Worker) pass(where Condition, b *column.Batch, sel []int32) ([]int32, error) {
+// applyFilter appends to sel the rows that pass a filter, of those that the batch has left.
+func (w *Worker) applyFilter(where Condition, b *column.Batch, sel []int32) ([]int32, error) {
 	if b.Sel == nil || len(b.Sel) == b.Rows {
 		return where.Filter.Filter(b, sel)
 	}

@@ -82,7 +82,7 @@ func (w *Worker) sample(r Reader, unit int) error {
 	if err := r.Open(unit); err != nil {
 		return err
 	}
-	rows, passed := 0, 0
+	rows, selected := 0, 0
 	for rows < sampleRows {
 		var b column.Batch
 		ok, err := r.Next(&b)
@@ -99,12 +99,12 @@ func (w *Worker) sample(r Reader, unit int) error {
 			w.builder = nil
 			return nil
 		case left == nil:
-			passed += b.Rows
+			selected += b.Rows
 		default:
-			passed += len(left)
+			selected += len(left)
 		}
 	}
-	if rows == 0 || float64(passed) < leastSelectivity*float64(rows) {
+	if rows == 0 || float64(selected) < leastSelectivity*float64(rows) {
 		w.builder = nil
 	}
 	return nil

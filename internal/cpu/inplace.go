@@ -66,16 +66,16 @@ func (h *inPlaceTable) Copy(dst []uint64, p int) (n int) {
 	slot := d.home(uint64(p) << h.shift)
 	var groups [touchRows]uint32
 	var hashes [touchRows]uint64
-	for passed := 0; n < left && passed < len(d.slots); {
+	for probed := 0; n < left && probed < len(d.slots); {
 		k := 0
-		for k < len(groups) && passed < len(d.slots) {
+		for k < len(groups) && probed < len(d.slots) {
 			e := d.slots[slot]
 			groups[k] = d.group(e)
 			if e != 0 { // an addition, not a jump
 				k++
 			}
 			slot = d.next(slot)
-			passed++
+			probed++
 		}
 		for i, g := range groups[:k] {
 			hashes[i] = h.table.hashOf(g)

@@ -169,7 +169,7 @@ func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker
 	defer reader.Close()
 	w.filtered = w.pipe.Where.Filter != nil
 	if first := w.pipe.First; first.Filter != nil && reader.Where(func(b *column.Batch, sel []int32) ([]int32, error) {
-		return w.pass(first, b, sel)
+		return w.applyFilter(first, b, sel)
 	}, first.Cols) {
 		w.pipe.Where = w.pipe.Residual
 	}

@@ -74,12 +74,12 @@ func (p *producer) prefilterHaving() (list []cpu.Prefilter) {
 		if !ok {
 			continue
 		}
-		if least := leastInt(func(x int64) bool { return !passesNone(having, c, t, nil, &x) }); least > math.MinInt64 {
+		if least := leastInt(func(x int64) bool { return !selectsNone(having, c, t, nil, &x) }); least > math.MinInt64 {
 			by.Flip, by.Bound, by.Equal = ^uint64(signBit), uint64(least)^^uint64(signBit), true
 			list = append(list, by)
 		}
-		beyond := leastInt(func(x int64) bool { return passesNone(having, c, t, &x, nil) })
-		if beyond > math.MinInt64 && passesNone(having, c, t, &beyond, nil) {
+		beyond := leastInt(func(x int64) bool { return selectsNone(having, c, t, &x, nil) })
+		if beyond > math.MinInt64 && selectsNone(having, c, t, &beyond, nil) {
 			by.Flip, by.Bound, by.Equal = signBit, uint64(beyond)^signBit, false
 			list = append(list, by)
 		}
@@ -87,9 +87,9 @@ func (p *producer) prefilterHaving() (list []cpu.Prefilter) {
 	return list
 }
 
-// passesNone reports that a filter passes no row whose column c, of type t, is between least and
+// selectsNone reports that a filter passes no row whose column c, of type t, is between least and
 // most; nil: there is no such end.
-func passesNone(filter *expr.Expr, c int, t column.Type, least, most *int64) bool {
+func selectsNone(filter *expr.Expr, c int, t column.Type, least, most *int64) bool {
 	var of column.Bounds
 	end := func(x *int64) (column.Value, bool) {
 		switch {

@@ -15,7 +15,7 @@ import (
 
 // mostSeveral is how many words of docs/glossary.md have several meanings. Whoever gives one of
 // them a name of its own lowers it. It never rises: a new meaning gets a new word.
-const mostSeveral = 25
+const mostSeveral = 24
 
 // renamed is words that Go sources which ship do not use any more. Where a word is renamed, it gets
 // a line here.

@@ -31,10 +31,10 @@ type DeviceFacts struct {
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
 	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
-	// Filtered: a filter passes rows over. Passing is the part of the rows that it keeps; 0: not
+	// Filtered: the query has a filter. Selectivity is the part of the rows that pass it; 0: not
 	// known, and all are counted
-	Filtered bool
-	Passing  float64
+	Filtered    bool
+	Selectivity float64
 	// Mixed: workers have rows with long strings, which they know by other refs than devices:
 	// groups of both meet on the host
 	Mixed   bool
@@ -199,7 +199,7 @@ func (f DeviceFacts) rest(rows int64) DeviceFacts {
 
 // counts are rows that are grouped, and groups no more than these.
 func (f DeviceFacts) counts() (rows, groups float64) {
-	rows = float64(f.Rows) * cmp.Or(f.Passing, 1)
+	rows = float64(f.Rows) * cmp.Or(f.Selectivity, 1)
 	return rows, min(f.Groups, rows)
 }
 

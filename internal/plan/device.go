@@ -76,7 +76,7 @@ func (d Device) Anew(seen cpu.Sample) Choice {
 func (f DeviceFacts) after(seen cpu.Sample) DeviceFacts {
 	f.Groups = min(f.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups))
 	if seen.Read > 0 {
-		f.Passing = float64(max(seen.Passed, 1)) / float64(seen.Read)
+		f.Selectivity = float64(max(seen.Selected, 1)) / float64(seen.Read)
 	}
 	return f
 }

@@ -123,13 +123,13 @@ func TestDevicePays(t *testing.T) {
 		{2 * all, 10, false},
 	} {
 		seen := cpu.Sample{Seconds: x.seconds}
-		seen.Read, seen.Passed, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
+		seen.Read, seen.Selected, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
 		if got := d.Pays(seen, 0).Use; got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
 	long := cpu.Sample{Seconds: 1}
-	long.Read, long.Passed, long.Rows, long.Groups = all/100, all/100, 1e6, 999_999
+	long.Read, long.Selected, long.Rows, long.Groups = all/100, all/100, 1e6, 999_999
 	dear := d
 	dear.costs.Mixed = 1e-6
 	if before := dear.Pays(long, 0).Use; !before {
@@ -139,12 +139,12 @@ func TestDevicePays(t *testing.T) {
 		t.Error("a device pays where all groups leave it to be merged, in 250 s")
 	}
 	few := cpu.Sample{Seconds: .001}
-	few.Read, few.Passed, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
+	few.Read, few.Selected, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
 	if d.Pays(few, 0).Use {
 		t.Error("a device pays where the CPU takes .2 s")
 	}
 	// All groups have one row, of the rows that pass.
-	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Passed: all / 1000, Rows: all / 1000, Groups: all / 1000}
+	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Selected: all / 1000, Rows: all / 1000, Groups: all / 1000}
 	if choice := d.Pays(sparse, 0); choice.CPU > 8 {
 		t.Errorf("%+v for 1e8 groups of 1e9 rows at a pace of .4 s", choice)
 	}
@@ -167,7 +167,7 @@ func TestDevicePaysTrust(t *testing.T) {
 		{10, .07, true},
 		{100, .02, true}, // 2 s
 	} {
-		seen := cpu.Sample{Seconds: x.seconds, Read: all / x.parts, Passed: all / x.parts, Rows: all / x.parts, Groups: 5}
+		seen := cpu.Sample{Seconds: x.seconds, Read: all / x.parts, Selected: all / x.parts, Rows: all / x.parts, Groups: 5}
 		if got := d.Pays(seen, 0); got.Use != x.want {
 			t.Errorf("%+v: %+v", x, got)
 		}
@@ -186,7 +186,7 @@ func TestSlower(t *testing.T) {
 	if slower := defaultCosts.slower(few, 1e6); slower != 1 {
 		t.Errorf("%v times where fewer groups are expected than there are", slower)
 	}
-	f.Passing = .01
+	f.Selectivity = .01
 	if filtered := defaultCosts.slower(f, 1e4); filtered > 1.5 || filtered < 1 {
 		t.Errorf("%v times where one row of a hundred passes", filtered)
 	}
