@@ -47,6 +47,16 @@ func (w Window) Join(o Window) Window {
 	return Window{Low: min(w.Low, o.Low), High: max(w.High, o.High)}
 }
 
+// From is w without digits that no value has of at least that size; 0: its values may be of any
+// size. It keeps room for the integers that values are made of (aligned).
+func (w Window) From(least float64) Window {
+	if least > 0 {
+		_, exponent := digits(least)
+		w.Low = max(w.Low, min(exponent, w.High-fractionBits-alignBits))
+	}
+	return w
+}
+
 // Widest is the window of any double.
 var Widest = Window{Low: leastDigit, High: 1024}
 
@@ -114,6 +124,7 @@ type fixed struct {
 	top     int   // bits of the words that an addend may take
 	special field // a bit is 0 if its kind has come; off is none: there is no such field
 	aligned bool  // its values are in sums of products too: see fixed_align.go
+	x, y    int   // where the windows of its arguments begin
 }
 
 const (
@@ -132,16 +143,21 @@ func (o op) factors() int { return int(o-opFixedSum) + 1 }
 // fixedSlot gives a fixed-point sum of x, of x*y or of powers of x its words.
 func (b *builder) fixedSlot(o op, x, y int) fixed {
 	w := b.window(x)
+	v := w
 	if o == opFixedMul {
-		v := b.window(y)
+		v = b.window(y)
+	}
+	f := fixed{x: w.Low, y: v.Low, special: field{off: none}}
+	if o == opFixedMul {
 		w = Window{Low: w.Low + v.Low, High: w.High + v.High}
 	} else {
 		w = Window{Low: w.Low * o.factors(), High: w.High * o.factors()}
 	}
 	carry := carryBits(b.maxRows)
-	n := max((w.High-w.Low+carry+63)/64, 2)
-	top := 64*n - carry
-	return fixed{low: w.High - top, n: n, top: top, special: field{off: none}}
+	f.n = max((w.High-w.Low+carry+63)/64, 2)
+	f.top = 64*f.n - carry
+	f.low = w.High - f.top
+	return f
 }
 
 // window is the window of the values of an argument.

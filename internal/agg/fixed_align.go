@@ -62,14 +62,15 @@ type aligned struct {
 	floats  []float64 // an argument as doubles
 }
 
-// alignedOf returns the values of an argument of a view, aligned; nil: they cannot be.
-func (t *Table) alignedOf(arg int, v *view) *aligned {
+// alignedOf returns the values of an argument of a view, whose window begins at low, aligned; nil:
+// they cannot be.
+func (t *Table) alignedOf(arg, low int, v *view) *aligned {
 	for len(t.scratch.aligned) <= arg {
 		t.scratch.aligned = append(t.scratch.aligned, aligned{exponent: leastDigit})
 	}
 	a := &t.scratch.aligned[arg]
 	if !a.made {
-		a.made, a.good = true, a.set(&v.args[arg])
+		a.made, a.good = true, a.set(&v.args[arg], low)
 	}
 	if !a.good {
 		return nil
@@ -84,8 +85,8 @@ func (t *Table) forgetAligned() {
 	}
 }
 
-// set aligns an argument; false: it cannot be.
-func (a *aligned) set(v *column.Vector) bool {
+// set aligns an argument, whose window begins at low; false: it cannot be.
+func (a *aligned) set(v *column.Vector, low int) bool {
 	// they are integers
 	if v.Type.Rep() == column.RepInt64 && v.Type.Bits() <= 32 && v.Type.Scale == 0 {
 		a.ints, a.rest, a.exponent, a.vals = v.Int[:v.Len], nil, 0, nil
@@ -98,7 +99,7 @@ func (a *aligned) set(v *column.Vector) bool {
 	}
 	a.width = 63
 	a.vals, a.floats = floatsInto(a.floats, v)
-	return a.align() || a.guess() && a.align()
+	return a.align() || a.guess(low) && a.align()
 }
 
 // value is that of a row.
@@ -139,8 +140,9 @@ func (a *aligned) align() bool {
 	return true
 }
 
-// guess sets the exponent by the greatest of the values; false: it was that.
-func (a *aligned) guess() bool {
+// guess sets the exponent by the greatest of the values, but not below low, where sums of powers
+// would not hold the integers: the values have no digits there. false: it was that.
+func (a *aligned) guess(low int) bool {
 	most := uint64(0)
 	for _, v := range a.vals {
 		if b := math.Float64bits(v) << 1; b < 0x7ff<<53 {
@@ -148,7 +150,7 @@ func (a *aligned) guess() bool {
 		}
 	}
 	was := a.exponent
-	a.exponent = max(int(most>>53)-1-alignBits, 0) + leastDigit
+	a.exponent = max(int(most>>53)-1-alignBits+leastDigit, leastDigit, low)
 	return a.exponent != was
 }
 
@@ -164,10 +166,10 @@ func (a *aligned) square() []int64 {
 // aligned returns the arguments of a fixed-point sum, aligned, and where in the sum the integers
 // that are added lie: from bit shift on, of width bits at most; false: they cannot be added so.
 func (s *slot) aligned(t *Table, v *view) (x, y *aligned, shift, width int, ok bool) {
-	x = t.alignedOf(s.x, v)
+	x = t.alignedOf(s.x, s.fixed.x, v)
 	y = x
 	if s.op == opFixedMul && s.y != s.x {
-		y = t.alignedOf(s.y, v)
+		y = t.alignedOf(s.y, s.fixed.y, v)
 	}
 	if x == nil || y == nil {
 		return nil, nil, 0, 0, false

@@ -107,3 +107,37 @@ func testAligned(t *testing.T, l *Layout, d *testData, aligned bool) {
 		t.Error(got.Outside())
 	}
 }
+
+// Where the window begins at the least of the values, as statistics tell it, sums of powers have
+// fewer words, and batches of the least values alone are aligned as others are.
+func TestAlignedFromLeast(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ least, most float64 }{{1e-5, 100}, {1, 2}, {0x1p-200, 1}} {
+		fit := Fit(fractionOf(c.most), 2, 1000)
+		from := fit.From(c.least)
+		for _, low := range []float64{c.least, (c.least + c.most) / 2} {
+			d := randomData(testRand(), 1000, 3, "none", []generator{floatsOf(column.Float64, func(r *rand.Rand) float64 { return low * (1 + r.Float64()/4) })})
+			calls := []Call{callOf(t, d, "kurtosis", 0)}
+			wide, l := layoutWords(calls, fit), Compile(calls, testBase, Options{Deterministic: true, MaxRows: 1000, Windows: []Window{from}})
+			if narrow := layoutWords(calls, from); narrow > wide || c.least > 1e-10 && narrow == wide {
+				t.Errorf("%v to %v: %d words, %d by the greatest alone", c.least, c.most, narrow, wide)
+			}
+			if c.least > 1e-10 {
+				testAligned(t, l, d, true)
+			}
+		}
+	}
+	if w := (Window{Low: -100, High: 7}); w.From(0) != w || w.From(1e-5).Low != -69 || w.From(64).Low != 7-63 || w.From(5e-324) != w {
+		t.Errorf("%v from 0, 1e-5, 64, 5e-324: %v, %v, %v, %v", w, w.From(0), w.From(1e-5), w.From(64), w.From(5e-324))
+	}
+}
+
+// fractionOf is an exponent of 2 that v does not reach.
+func fractionOf(v float64) int {
+	_, high := math.Frexp(v)
+	return high
+}
+
+func layoutWords(calls []Call, w Window) int {
+	return Compile(calls, testBase, Options{Deterministic: true, MaxRows: 1000, Windows: []Window{w}}).Words()
+}

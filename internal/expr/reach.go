@@ -90,19 +90,24 @@ func rangeOf(v *column.Vector) (r column.Range, ok bool) {
 	return column.RangeOf(least, most), true
 }
 
-// ReachFloat estimates the greatest size of the values of an expression of floats as Reach
-// estimates a range.
-func (e *Expr) ReachFloat(ends func(col int) (least, most column.Value, ok bool)) (most float64, ok bool) {
+// ReachFloat estimates the least and the greatest size of the values of an expression of floats as
+// Reach estimates a range. The least is 0 where values may have either sign, and of all that is no
+// column: (f - 5) * (f - 5) is least between the ends of f.
+func (e *Expr) ReachFloat(ends func(col int) (least, most column.Value, ok bool)) (least, most float64, ok bool) {
 	out, ok := e.corners(ends)
 	if !ok || !out.Type.IsFloat() {
-		return 0, false
+		return 0, 0, false
 	}
+	low, high := math.Inf(1), math.Inf(-1)
 	for i := range out.Len {
-		x := math.Abs(out.Float[i])
+		x := out.Float[i]
 		if out.IsNull(i) || x != x {
-			return 0, false
+			return 0, 0, false
 		}
-		most = max(most, x)
+		low, high = min(low, x), max(high, x)
 	}
-	return most, true
+	if e.root.kind == boundColumn {
+		least = max(low, -high, 0)
+	}
+	return least, max(high, -low), true
 }

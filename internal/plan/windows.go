@@ -9,9 +9,10 @@ import (
 )
 
 // This file is where exact sums of floats have their digits (agg.Window). A window of 128 bits has
-// all digits of usual columns. It ends where the statistics of the input say that values end; for
-// computed arguments it is assumed. Where a value has digits elsewhere the run ends, and the next
-// plan has a wider window. Results do not depend on it.
+// all digits of usual columns; fewer do where statistics rule small values out. It ends where the
+// statistics of the input say that values end; for computed arguments it is assumed. Where a value
+// has digits elsewhere the run ends, and the next plan has a wider window. Results do not depend on
+// it.
 
 const (
 	// usualWords is the words of a sum before anything is known of the digits of its values.
@@ -73,8 +74,8 @@ func (p *planner) window(arg int, t column.Type) agg.Window {
 		return agg.Window{}
 	}
 	met := p.Learnt.windows(arg)
-	if high, ok := p.highest(arg); ok {
-		return met.Join(agg.Fit(high, usualWords, p.Facts.Rows))
+	if w := p.statistics(arg); w.Known() {
+		return met.Join(w)
 	}
 	if met.Known() {
 		return met
@@ -82,14 +83,16 @@ func (p *planner) window(arg int, t column.Type) agg.Window {
 	return agg.Fit(assumedHigh, usualWords, p.Facts.Rows)
 }
 
-// highest is an exponent of 2 that no value of an argument reaches, by the metadata of the input.
-func (p *planner) highest(arg int) (high int, ok bool) {
-	most, ok := p.Query.Args[arg].ReachFloat(p.scan.Ends)
+// statistics is the window of an argument by the metadata of the input; unknown: they say nothing.
+// It ends where values do, and begins where the least of them has its last place, if none is
+// smaller: sums of their powers have the fewer words.
+func (p *planner) statistics(arg int) agg.Window {
+	least, most, ok := p.Query.Args[arg].ReachFloat(p.scan.Ends)
 	if !ok || math.IsInf(most, 0) {
-		return 0, false
+		return agg.Window{}
 	}
-	_, high = math.Frexp(most)
-	return high, true
+	_, high := math.Frexp(most)
+	return agg.Fit(high, usualWords, p.Facts.Rows).From(least)
 }
 
 // windows is where the values of an argument have been met, with some slack.
