@@ -29,10 +29,13 @@ type RowWord struct {
 	Fixed    FixedWord
 }
 
-// FixedWord says what a word of a fixed-point number has of a float64, where RowWord.From is
-// FromFixed: word number Word, in two's complement, of the 53 bits of its fraction, shifted to the
-// left by its exponent, in the units of its bits, less Base. Of a value whose shift is less than 0,
-// or Beyond or more, or that is not normal, a device makes no states, but for zeros.
+// FixedWord says what a word of a fixed-point number has of a product of float64s, where
+// RowWord.From.Factors is not 0: word number Word, in two's complement, of the product of their
+// fractions of 53 bits, shifted to the left by the sum of their exponents, in the units of their
+// bits, less Base. The shift of a product that has all bits that it may have, 53 for each factor,
+// is less than Beyond; that of one with fewer may be more by as many. Of a value whose shift is
+// less than 0, or too great, or with a factor that is not normal, a device makes no states, but for
+// zeros.
 type FixedWord struct{ Base, Beyond, Word int }
 
 // Uses reports whether the word is made of an argument.
@@ -57,21 +60,24 @@ type RowNull struct {
 type RowSource uint8
 
 const (
-	FromConstant     RowSource = iota
-	FromValue                  // the value's word as it is
-	FromSum                    // the bits of the number + 0.0, so that -0 becomes 0
-	FromProduct                // the int64 times that of another argument
-	FromNot                    // the value's word, each bit turned round
-	FromOrder                  // the float64's place in order as an int64 (floatKey)
-	FromOrderNot               // that, each bit turned round
-	FromProductS               // s of the number times that of another argument
-	FromProductC               // its c
-	FromThirdPowerS            // s of the number to the power of 3
-	FromThirdPowerC            // its c
-	FromFourthPowerS           // s of the number to the power of 4
-	FromFourthPowerC           // its c
-	FromFixed                  // a word of the float64 as a fixed-point number
-	FromSign                   // of the int64 all bits its sign
+	FromConstant         RowSource = iota
+	FromValue                      // the value's word as it is
+	FromSum                        // the bits of the number + 0.0, so that -0 becomes 0
+	FromProduct                    // the int64 times that of another argument
+	FromNot                        // the value's word, each bit turned round
+	FromOrder                      // the float64's place in order as an int64 (floatKey)
+	FromOrderNot                   // that, each bit turned round
+	FromProductS                   // s of the number times that of another argument
+	FromProductC                   // its c
+	FromThirdPowerS                // s of the number to the power of 3
+	FromThirdPowerC                // its c
+	FromFourthPowerS               // s of the number to the power of 4
+	FromFourthPowerC               // its c
+	FromFixed                      // a word of the number as a fixed-point number
+	FromFixedProduct               // the same of the number times that of another argument
+	FromFixedThirdPower            // of the number to the power of 3
+	FromFixedFourthPower           // of the number to the power of 4
+	FromSign                       // of the int64 all bits its sign
 	// the uint64's place in order as an int64: its first bit turned round
 	FromUnsigned
 	FromUnsignedNot // that, each bit turned round
@@ -79,7 +85,15 @@ const (
 
 // Times reports whether the word is made of two arguments.
 func (s RowSource) Times() bool {
-	return s == FromProduct || s == FromProductS || s == FromProductC
+	return s == FromProduct || s == FromProductS || s == FromProductC || s == FromFixedProduct
+}
+
+// Factors is how many numbers are multiplied for a word of a fixed-point number; 0: it is none.
+func (s RowSource) Factors() int {
+	if s < FromFixed || s > FromFixedFourthPower {
+		return 0
+	}
+	return int(s-FromFixed) + 1
 }
 
 // DeviceRow tells what each of the Words() state words, from word base of a row on, is
@@ -115,8 +129,8 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 		for k, source := range from {
 			w := &row.Words[s.hot+k-l.base]
 			w.From, w.Arg, w.Times = source, s.x, s.y
-			if source == FromFixed {
-				w.Fixed = FixedWord{Base: s.fixed.low - leastDigit + 1, Beyond: s.fixed.top - fractionBits + 1, Word: k}
+			if n := source.Factors(); n > 0 {
+				w.Fixed = FixedWord{Base: s.fixed.low - n*(leastDigit-1), Beyond: s.fixed.top - n*fractionBits + 1, Word: k}
 			}
 		}
 		if s.op == opChain { // of one entry, or of none
@@ -167,11 +181,8 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 			return []RowSource{FromUnsigned}
 		}
 		return []RowSource{FromValue}
-	case opFixedSum:
-		if t.Rep() == column.RepWide || s.fixed.special.in() {
-			return nil
-		}
-		return slices.Repeat([]RowSource{FromFixed}, s.fixed.n)
+	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
+		return s.fixedOfOne()
 	case opTop, opChain:
 		return s.keyOfOne(t)
 	default:
@@ -198,10 +209,24 @@ func (s *slot) keyOfOne(t column.Type) []RowSource {
 	return []RowSource{FromValue}
 }
 
+// fixedOfOne is fromOne of an exact sum.
+func (s *slot) fixedOfOne() []RowSource {
+	factors := s.op.factors()
+	if s.ofWide() || s.fixed.special.in() || s.fixed.top < factors*fractionBits {
+		return nil
+	}
+	return slices.Repeat([]RowSource{FromFixed + RowSource(factors-1)}, s.fixed.n)
+}
+
+// ofWide reports whether values of an argument have more than a word.
+func (s *slot) ofWide() bool {
+	return s.xRep == column.RepWide || s.y != none && s.yRep == column.RepWide
+}
+
 // sumOfOne is fromOne of a sum of doubles.
 func (s *slot) sumOfOne() []RowSource {
-	if s.xRep == column.RepWide || s.y != none && s.yRep == column.RepWide {
-		return nil // values of more than a word
+	if s.ofWide() {
+		return nil
 	}
 	switch s.op {
 	case opAddFloat, opAddDouble:

@@ -96,6 +96,8 @@ func madeRow(row OneRow, d *testData, r int) []uint64 {
 			made[i] = math.Float64bits(sumOfOne(w.From, asNumber(x), asNumber(y)).s)
 		case FromProductC, FromThirdPowerC, FromFourthPowerC:
 			made[i] = math.Float64bits(sumOfOne(w.From, asNumber(x), asNumber(y)).c)
+		case FromFixed, FromFixedProduct, FromFixedThirdPower, FromFixedFourthPower:
+			made[i] = fixedWordOf(w, asNumber(x), asNumber(y))
 		}
 	}
 	for _, n := range row.Nulls {

@@ -134,7 +134,10 @@ enum ParquetWord : uint32_t {
   PARQUET_THIRD_POWER_C,
   PARQUET_FOURTH_POWER_S,
   PARQUET_FOURTH_POWER_C,
-  PARQUET_FIXED,      // a word of the number as a fixed-point number, which the constant describes: parquet_fixed
+  PARQUET_FIXED,      // a word of the number as a fixed-point number: parquet_fixed.cuh
+  PARQUET_FIXED_PRODUCT,  // the same of the number times that of another array at the same place
+  PARQUET_FIXED_THIRD_POWER,  // of the number to the power of 3
+  PARQUET_FIXED_FOURTH_POWER,
   PARQUET_SIGN,  // each bit the sign of the array's integer
   PARQUET_UNSIGNED,      // the place of the array's uint64_t in order, as an int64_t
   PARQUET_UNSIGNED_NOT,  // that in descending order

@@ -35,23 +35,26 @@ const (
 
 // How a state word is made: ParquetState.Word.
 const (
-	ParquetConstant     = iota // the constant
-	ParquetCopy                // the word of the array
-	ParquetSum                 // the number of the array, added to 0
-	ParquetProduct             // the integer of the array, times that of the array whose number is the constant
-	ParquetNot                 // the word of the array, each bit turned round
-	ParquetOrder               // the place of the array's double in order, as an int64
-	ParquetOrderNot            // that, each bit turned round
-	ParquetProductS            // a sum of one: the number of the array, times that of the array whose number is the constant
-	ParquetProductC            // what its rounding lost
-	ParquetThirdPowerS         // a sum of one: the number of the array to the power of 3
-	ParquetThirdPowerC         // what its rounding lost
-	ParquetFourthPowerS        // a sum of one: the number of the array to the power of 4
-	ParquetFourthPowerC        // what its rounding lost
-	ParquetFixed               // a word of the number as a fixed-point number: see ParquetFixedWord
-	ParquetSign                // each bit the sign of the array's integer
-	ParquetUnsigned            // the place of the array's uint64 in order, as an int64
-	ParquetUnsignedNot         // that, each bit turned round
+	ParquetConstant         = iota // the constant
+	ParquetCopy                    // the word of the array
+	ParquetSum                     // the number of the array, added to 0
+	ParquetProduct                 // the integer of the array, times that of the array whose number is the constant
+	ParquetNot                     // the word of the array, each bit turned round
+	ParquetOrder                   // the place of the array's double in order, as an int64
+	ParquetOrderNot                // that, each bit turned round
+	ParquetProductS                // a sum of one: the number of the array, times that of the array whose number is the constant
+	ParquetProductC                // what its rounding lost
+	ParquetThirdPowerS             // a sum of one: the number of the array to the power of 3
+	ParquetThirdPowerC             // what its rounding lost
+	ParquetFourthPowerS            // a sum of one: the number of the array to the power of 4
+	ParquetFourthPowerC            // what its rounding lost
+	ParquetFixed                   // a word of the number as a fixed-point number: see ParquetFixedWord
+	ParquetFixedProduct            // the same of the number times that of another array
+	ParquetFixedThirdPower         // of the number to the power of 3
+	ParquetFixedFourthPower        // of the number to the power of 4
+	ParquetSign                    // each bit the sign of the array's integer
+	ParquetUnsigned                // the place of the array's uint64 in order, as an int64
+	ParquetUnsignedNot             // that, each bit turned round
 )
 
 // How the word of an array is read as a double: ParquetState.Number and Times.
@@ -61,12 +64,14 @@ const (
 	ParquetIsDecimal         // an int64; ParquetIsDecimal + n: in units of 10^-n
 )
 
-// ParquetFixedWord is the constant of a state word that is word number word of a double as a
-// fixed-point number, in two's complement: its fraction of 53 bits shifted to the left by its
-// exponent, in the units of its bits, less base. A double whose shift is beyond or more, or less
-// than 0, or that is not normal, stops the parcel, but for zeros.
-func ParquetFixedWord(base int32, beyond, word uint16) uint64 {
-	return uint64(uint32(base)) | uint64(beyond)<<32 | uint64(word)<<48
+// ParquetFixedWord is the constant of a state word that is word number word of a number as a
+// fixed-point number, in two's complement. The number is a double, or a product or power of
+// doubles: an integer, the product of their fractions of 53 bits, shifted to the left by the sum of
+// their exponents, in the units of their bits, less base. other is the array of the second factor
+// of a product. If the shift is less than 0, or beyond or more less the bits that the integer has
+// less than it may have, or if a double is not normal, the parcel is stopped, but for zeros.
+func ParquetFixedWord(base int16, beyond uint16, word uint8, other uint32) uint64 {
+	return uint64(uint16(base)) | uint64(beyond)<<16 | uint64(word)<<32 | uint64(other)<<40
 }
 
 // What a step of a program does: ParquetStep.Code. parquet.cuh says what of.

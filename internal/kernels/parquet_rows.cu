@@ -12,6 +12,7 @@
 
 #include "ega_state.cuh"
 #include "parquet.cuh"
+#include "parquet_fixed.cuh"
 #include "parquet_sums.cuh"
 
 // The field hash of NULL: internal/key's hashNull.
@@ -43,28 +44,6 @@ static __device__ __forceinline__ uint64_t parquet_order(uint64_t bits) {
   return static_cast<uint64_t>(ega_order(__builtin_bit_cast(uint64_t, v)));
 }
 
-// parquet_fixed is a word of x as a fixed-point number in two's complement. `word` has, from its
-// lowest bit on: in 32 bits what is taken from the exponent of x to have the shift of its fraction;
-// in 16 the least shift that is too great; in 16 the number of the word. A fraction lies in the
-// words from shift / 64 on, at most two.
-static __device__ __forceinline__ uint64_t parquet_fixed(uint64_t* stop, uint64_t word, double x) {
-  const uint64_t bits = __builtin_bit_cast(uint64_t, x);
-  if (bits << 1 == 0) return 0;
-  const uint32_t exponent = static_cast<uint32_t>(bits >> 52) & 0x7ff;
-  const uint32_t shift = exponent - static_cast<uint32_t>(word);
-  if (exponent - 1 >= 0x7fe || shift >= (static_cast<uint32_t>(word >> 32) & 0xffff)) {
-    parquet_stop(stop, PARQUET_STOP_RANGE);
-    return 0;
-  }
-  const uint64_t fraction = (bits & 0xfffffffffffff) | 0x10000000000000;
-  const uint32_t by = shift & 63, number = static_cast<uint32_t>(word >> 48), first = shift >> 6;
-  const uint64_t low = fraction << by, high = fraction >> 1 >> (63 - by);
-  const uint64_t size = number == first ? low : number == first + 1 ? high : 0;
-  if (static_cast<int64_t>(bits) >= 0) return size;
-  const bool zeros = number <= first || (number == first + 1 && low == 0);  // in all words below
-  return ~size + (zeros ? 1 : 0);
-}
-
 // parquet_state makes a state word of row r.
 static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, const ParquetState& state, uint32_t r) {
   if (state.word == PARQUET_CONSTANT) return state.constant;
@@ -83,10 +62,11 @@ static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, 
   }
   const double x = parquet_number(word, state.number);
   if (state.word == PARQUET_SUM) return __builtin_bit_cast(uint64_t, x + 0.0);
-  if (state.word == PARQUET_FIXED) return parquet_fixed(job.stop, state.constant, x);
-  const bool product = state.word == PARQUET_PRODUCT_S || state.word == PARQUET_PRODUCT_C;
-  const double y = product ? parquet_number(job.arrays[state.constant * job.array_words + place], state.times) : x;
-  return parquet_sum_word(state.word, x, y);
+  const uint32_t factors = parquet_fixed_factors(state.word);
+  const bool product = state.word == PARQUET_PRODUCT_S || state.word == PARQUET_PRODUCT_C || factors == 2;
+  const uint64_t other = factors == 2 ? parquet_fixed_other(state.constant) : state.constant;
+  const double y = product ? parquet_number(job.arrays[other * job.array_words + place], state.times) : x;
+  return factors == 0 ? parquet_sum_word(state.word, x, y) : parquet_fixed(job.stop, state.constant, factors, x, y);
 }
 
 // parquet_row makes row r of the job at `row`.

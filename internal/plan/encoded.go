@@ -330,8 +330,8 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 		if w.From.Times() {
 			s.Constant, s.Times = uint64(b.plan.Outputs[b.args[w.Times]].Array), b.numberOf(w.Times)
 		}
-		if f := w.Fixed; w.From == agg.FromFixed {
-			s.Constant = kernels.ParquetFixedWord(int32(f.Base), uint16(f.Beyond), uint16(f.Word))
+		if f := w.Fixed; w.From.Factors() > 0 {
+			s.Constant = kernels.ParquetFixedWord(int16(f.Base), uint16(f.Beyond), uint8(f.Word), uint32(s.Constant))
 		}
 		b.plan.States = append(b.plan.States, s)
 	}
@@ -344,7 +344,9 @@ var stateWords = [...]uint32{
 	agg.FromProductS: kernels.ParquetProductS, agg.FromProductC: kernels.ParquetProductC,
 	agg.FromThirdPowerS: kernels.ParquetThirdPowerS, agg.FromThirdPowerC: kernels.ParquetThirdPowerC,
 	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC,
-	agg.FromFixed: kernels.ParquetFixed, agg.FromSign: kernels.ParquetSign,
+	agg.FromFixed: kernels.ParquetFixed, agg.FromFixedProduct: kernels.ParquetFixedProduct,
+	agg.FromFixedThirdPower: kernels.ParquetFixedThirdPower, agg.FromFixedFourthPower: kernels.ParquetFixedFourthPower,
+	agg.FromSign:     kernels.ParquetSign,
 	agg.FromUnsigned: kernels.ParquetUnsigned, agg.FromUnsignedNot: kernels.ParquetUnsignedNot,
 }
 
