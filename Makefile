@@ -212,7 +212,7 @@ DEVICE_PACKAGES = ega ega/evict ega/firstpass ega/groups ega/secondpass internal
 
 # What runs whole queries, or combines their rows. Tests that need a device have Device in their
 # names, and some need two.
-QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg ./internal/plan
+QUERY_PACKAGES = . ./cmd/gagg ./internal/agg ./internal/plan
 
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
 .PHONY: test-gpu
