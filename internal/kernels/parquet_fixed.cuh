@@ -3,8 +3,8 @@
 //
 // A product of up to four doubles is an integer of up to 212 bits, the product of their fractions,
 // times a power of two. It is shifted to its place among the words of a sum. A thread makes one
-// word of a sum at a time, and multiplies anew for each: some 30 instructions, and no array of
-// words.
+// word of a sum at a time, and multiplies anew for each: so it needs no array of words, which would
+// lie in device memory.
 #pragma once
 
 #include "parquet.cuh"
@@ -77,7 +77,7 @@ __device__ __forceinline__ uint64_t parquet_fixed(uint64_t* stop, uint64_t const
     sign ^= bits;
     exact.times((bits & 0xfffffffffffff) | 0x10000000000000);
   }
-  // Each factor but the first may leave the highest bit of the product empty.
+  // Each factor but the first may leave one more bit at the upper end of the product empty.
   int32_t missing = 0;
   for (uint32_t most = factors * PARQUET_FRACTION_BITS; !exact.bit(most - 1 - uint32_t(missing));) missing++;
   const int32_t beyond = int32_t(constant >> 16 & 0xffff);
