@@ -184,8 +184,7 @@ func TestDeviceLongTexts(t *testing.T) {
 			})
 		}
 	}
-	_, emulated := emu.Control() // a GPU may be so fast that nothing has to go to disk
-	if !did.resident || !did.direct || !did.evicted || !did.partly || emulated && !did.spilled {
+	if !did.resident || !did.direct || !did.evicted || !did.partly || !did.spilled {
 		t.Errorf("not all ways were gone: %+v", did)
 	}
 }
