@@ -69,8 +69,17 @@ func (r *Arenas) Get(ref uint64) []byte {
 
 // Adopt registers a chunk that a [Section] made, without copying it, and
 // returns its base: what is to be added to the refs of the section. The chunk
-// must stay as it is until Drop; its memory remains the caller's.
+// must stay as it is until Drop; its memory remains the caller's. A nil chunk is one that is not
+// there yet: see Fill.
 func (r *Arenas) Adopt(chunk []byte) (base uint64) { return r.register(chunk) }
+
+// Fill registers the chunk of a base for which Adopt was given none. No ref into it may have been
+// read before.
+func (r *Arenas) Fill(base uint64, chunk []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	(*r.chunks.Load())[base>>32] = chunk
+}
 
 // Drop takes back Adopt. No ref into the chunk may be used any more.
 func (r *Arenas) Drop(base uint64) {

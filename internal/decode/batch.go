@@ -3,6 +3,7 @@ package decode
 import (
 	"unsafe"
 
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -16,8 +17,9 @@ type Batch struct {
 
 	pages    []kernels.ParquetPage
 	tasks    []kernels.ParquetTask
+	dicts    []kernels.ParquetDict
 	data     int // bytes of pages and dictionaries, aligned
-	expanded int // bytes of work memory that pages take: decompressed, and for their runs; aligned
+	expanded int // bytes of work memory that pages take: decompressed, for their runs, and for words of entries; aligned
 }
 
 // Units is the row groups that are in it, as the scan counts them.
@@ -31,7 +33,7 @@ func (p *Batch) Rows() int { return p.rows }
 
 // Size is the bytes of its memory that are in use.
 func (p *Batch) Size() int {
-	return p.data + p.plan.descriptorBytes(len(p.pages), len(p.tasks))
+	return p.data + p.plan.descriptorBytes(len(p.pages), len(p.tasks), len(p.dicts))
 }
 
 // WorkBytes is the work memory that it takes on the device.
@@ -45,13 +47,15 @@ const (
 	nullBytes   = int(unsafe.Sizeof(kernels.ParquetNull{}))
 	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
 	stepBytes   = int(unsafe.Sizeof(kernels.ParquetStep{}))
+	dictBytes   = int(unsafe.Sizeof(kernels.ParquetDict{}))
+	spanBytes   = int(unsafe.Sizeof(column.Span{})) // as kernels' ParquetSpan
 )
 
 // descriptorBytes is the bytes of the descriptors behind the data of a batch.
-func (p *Plan) descriptorBytes(pages, tasks int) int {
+func (p *Plan) descriptorBytes(pages, tasks, dicts int) int {
 	return pages*pageBytes + tasks*taskBytes +
 		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes +
-		len(p.Steps)*stepBytes
+		len(p.Steps)*stepBytes + dicts*dictBytes
 }
 
 // describe writes the descriptors behind the data, into memory of Size bytes
@@ -66,7 +70,8 @@ func (p *Batch) describe(memory []byte) {
 	to = put(to, p.plan.States)
 	to = put(to, p.plan.Nulls)
 	to = put(to, p.plan.Fields)
-	put(to, p.plan.Steps)
+	to = put(to, p.plan.Steps)
+	put(to, p.dicts)
 }
 
 // put copies descriptors, as they lie in memory, and returns what is behind

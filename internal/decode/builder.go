@@ -66,17 +66,42 @@ func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 }
 
 // textsAsStored is how many bytes texts may have in pages of values, for outputs of one source:
-// kernels make no words of longer ones, nor of any that an output looks up. The reader makes such
-// pages codes.
+// kernels make no words of longer ones, unless all of the outputs take any, nor of any that an
+// output looks up. The reader makes such pages codes.
 func (p *Builder) textsAsStored(uses []int) (most int) {
-	if p.looksUp(uses) {
+	switch {
+	case p.looksUp(uses):
 		return -1
+	case p.anyLength(uses):
+		return parquetio.EncodedTexts
 	}
 	return maxInline
 }
 
-// maxInline is the bytes of the longest string of kernels.ParquetInline.
-const maxInline = 15
+// anyLength reports whether all outputs take strings of any length.
+func (p *Builder) anyLength(uses []int) bool {
+	return !slices.ContainsFunc(uses, func(i int) bool { return !p.plan.Outputs[i].AnyLength() })
+}
+
+// anyWide reports whether an output has more words for a string than short ones need: no kernel
+// makes these but those for texts.
+func (p *Builder) anyWide(uses []int) bool {
+	return slices.ContainsFunc(uses, func(i int) bool { return p.plan.Outputs[i].Words > shortWords })
+}
+
+// mayBeLong reports whether a chunk may have strings of more than maxInline bytes in pages of
+// values, as far as the footer and the dictionary tell.
+func mayBeLong(chunk *parquetio.EncodedChunk) bool {
+	return chunk.TextBytes > maxInline ||
+		chunk.Dict != nil && slices.ContainsFunc(chunk.Dict.Values.Span, func(s column.Span) bool { return s.Len > maxInline })
+}
+
+// maxInline is the bytes of the longest string that all kernels for strings take, and shortWords
+// the words that it has.
+const (
+	maxInline  = 15
+	shortWords = 2
+)
 
 // Begin starts a batch in memory of at least Limits.Bytes, aligned to 16
 // bytes, which is the builder's until End returns.
@@ -149,6 +174,7 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 			return added
 		}
 	}
+	texts := p.anyLength(uses) && (p.anyWide(uses) || mayBeLong(chunk))
 	first := d.rows
 	for i := range chunk.Pages {
 		page := &chunk.Pages[i]
@@ -159,7 +185,7 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 			t.Page = uint32(len(d.pages))
 			d.tasks = append(d.tasks, t)
 		}
-		d.addPage(page, base, first)
+		d.addPage(page, base, first, texts)
 		first += page.Rows
 	}
 	return encoded.AddedUnit
@@ -176,8 +202,9 @@ func (p *Builder) looksUp(uses []int) bool {
 	return false
 }
 
-// addPage adds a page that begins with a row of the batch.
-func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int) {
+// addPage adds a page that begins with a row of the batch. texts: its values may be strings of any
+// length.
+func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int, texts bool) {
 	to := kernels.ParquetPage{
 		At: uint64(base + from.At), Bytes: uint32(from.Bytes), Size: uint32(from.Size),
 		Levels: uint32(from.Levels), Rows: uint32(from.Rows), First: uint32(first),
@@ -187,6 +214,8 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int) {
 	}
 	if from.Coded {
 		to.Coded = 1
+	} else if texts {
+		to.Texts = 1
 	}
 	if from.Snappy {
 		to.Snappy = 1
@@ -197,7 +226,7 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int) {
 
 // makeRoom gives a page its room in work memory.
 func (p *Batch) makeRoom(page *kernels.ParquetPage) {
-	if page.Coded == 1 {
+	if page.Coded == 1 || page.Texts == 1 {
 		page.Runs = uint64(p.expanded)
 		p.expanded += kernels.ParquetRunsRoom(int(page.Size))
 	}
@@ -215,6 +244,9 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 			return encoded.AddedNone
 		}
 	}
+	if o.Texts == 1 {
+		return p.texts(d, t, values)
+	}
 	d.data = align(d.data)
 	t.Entries, t.Count = uint64(d.data), uint32(values.Len)
 	bytes := values.Len * int(arraysOf(&o.ParquetOutput)) * 8
@@ -223,7 +255,13 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 	}
 	to := p.memory[d.data:]
 	d.data += bytes
-	if o.Form == kernels.ParquetValue {
+	switch o.Form {
+	case kernels.ParquetLength:
+		for _, s := range values.Span[:values.Len] {
+			to = put(to, []uint64{uint64(s.Len)})
+		}
+		return encoded.AddedUnit
+	case kernels.ParquetValue:
 		if values.Type.IsFloat() {
 			put(to, values.Float)
 		} else {
@@ -239,6 +277,27 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 		to = put(to, w)
 	}
 	put(to, hash)
+	return encoded.AddedUnit
+}
+
+// texts puts the entries of a dictionary of strings into the batch, of which the device makes the
+// words.
+func (p *Builder) texts(d *Batch, t *kernels.ParquetTask, values *column.Vector) encoded.Added {
+	d.data = align(d.data)
+	spans := align(values.Len * spanBytes)
+	if spans+len(values.Data)+kernels.ParquetPadding > p.limits.Bytes-d.data {
+		return p.noRoom()
+	}
+	dict := kernels.ParquetDict{
+		Spans: uint64(d.data), Bytes: uint64(d.data + spans), Words: uint64(d.expanded), Count: uint32(values.Len),
+		WordsEach: uint32(p.plan.Outputs[t.Output].Words),
+	}
+	t.Entries, t.Count = kernels.ParquetInWork|dict.Words, dict.Count
+	put(p.memory[d.data:], values.Span[:values.Len])
+	d.data += spans
+	d.data += copy(p.memory[d.data:], values.Data) + kernels.ParquetPadding
+	d.dicts = append(d.dicts, dict)
+	d.expanded += entriesRoom(&p.plan.Outputs[t.Output], values.Len)
 	return encoded.AddedUnit
 }
 

@@ -12,16 +12,18 @@ type Kernels struct {
 	snappy  *kernels.ParquetSnappy
 	coded   *kernels.ParquetCoded
 	decode  *kernels.ParquetDecode
+	texts   *kernels.ParquetTexts
 	compute *kernels.ParquetCompute
 	rows    *kernels.ParquetRows
+	store   *Store // nil: no plan has texts
 }
 
 // NewKernels is the kernels in a context. Each is loaded when it is first launched,
-// if it was not before.
-func NewKernels(c *cuda.Context) *Kernels {
+// if it was not before. The store is for plans with texts (Plan.Texts), and may be nil.
+func NewKernels(c *cuda.Context, store *Store) *Kernels {
 	return &Kernels{
 		snappy: kernels.NewParquetSnappy(c), coded: kernels.NewParquetCoded(c), decode: kernels.NewParquetDecode(c),
-		compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c),
+		texts: kernels.NewParquetTexts(c), compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c), store: store,
 	}
 }
 
@@ -31,6 +33,9 @@ func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
 	parts := slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.coded.Parts(), k.rows.Parts())
 	if len(plan.Steps) > 0 {
 		parts = append(parts, k.compute.Parts()...)
+	}
+	if plan.Texts() {
+		parts = append(parts, k.texts.Parts()...)
 	}
 	return parts
 }
@@ -49,6 +54,7 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) er
 		return nil
 	}
 	job := p.job(in, work, out)
+	job.Store = k.store.descriptor()
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
 		return err
 	}
@@ -58,6 +64,11 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) er
 	tasks, largest := len(p.tasks), p.largest()
 	if err := k.decode.Levels(s, kernels.ParquetLevelGrid(tasks, largest), job); err != nil {
 		return err
+	}
+	if len(p.dicts) > 0 {
+		if err := k.texts.Entries(s, kernels.ParquetEntriesGrid(len(p.dicts), p.entries()), job); err != nil {
+			return err
+		}
 	}
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(tasks, largest), job); err != nil {
 		return err
@@ -69,6 +80,11 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) er
 	}
 	if len(p.plan.Steps) > 0 {
 		if err := k.compute.Run(s, kernels.ParquetComputeGrid(p.rows, p.plan.Registers), job); err != nil {
+			return err
+		}
+	}
+	if p.hasTexts() {
+		if err := k.texts.Rows(s, kernels.ParquetTextGrid(p.rows), job); err != nil {
 			return err
 		}
 	}
@@ -84,11 +100,25 @@ func (p *Batch) largest() int {
 	return int(rows)
 }
 
+// entries is the entries of the largest of the dictionaries whose words the device makes.
+func (p *Batch) entries() int {
+	most := uint32(0)
+	for i := range p.dicts {
+		most = max(most, p.dicts[i].Count)
+	}
+	return int(most)
+}
+
+// hasTexts reports whether there are pages of strings of any length whose words are wanted.
+func (p *Batch) hasTexts() bool {
+	return p.plan.Texts() && slices.ContainsFunc(p.pages, func(page kernels.ParquetPage) bool { return page.Texts == 1 })
+}
+
 // walks reports whether a page has values that do not tell where they are: strings, which the
 // device alone knows to be of one length.
 func (p *Batch) walks() bool {
 	return slices.ContainsFunc(p.tasks, func(t kernels.ParquetTask) bool {
-		return p.pages[t.Page].Coded == 0 && p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
+		return p.pages[t.Page].Coded == 0 && p.pages[t.Page].Texts == 0 && p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
 	})
 }
 
@@ -117,6 +147,7 @@ func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 		Nulls:   next(len(p.plan.Nulls), nullBytes),
 		Fields:  next(len(p.plan.Fields), fieldBytes),
 		Steps:   next(len(p.plan.Steps), stepBytes),
+		Dicts:   next(len(p.dicts), dictBytes),
 		Arrays:  arrays,
 		Places:  places,
 		Kept:    kept,
@@ -129,6 +160,7 @@ func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 		FieldCount: uint32(len(p.plan.Fields)),
 		NullCount:  uint32(len(p.plan.Nulls)),
 		StepCount:  uint32(len(p.plan.Steps)),
+		DictCount:  uint32(len(p.dicts)),
 		Registers:  uint32(p.plan.Registers),
 		Rows:       uint32(p.rows),
 		HashWords:  uint32(p.plan.HashWords),
@@ -146,6 +178,8 @@ func Reason(stop uint64) string {
 		return "NULLs"
 	case kernels.ParquetStopLong:
 		return "strings of more than 15 bytes"
+	case kernels.ParquetStopTexts:
+		return "more long strings than the GPU has room for"
 	case kernels.ParquetStopRange:
 		return "a value out of range, or one that cannot be computed"
 	}

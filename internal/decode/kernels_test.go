@@ -117,7 +117,7 @@ func TestKernelFaults(t *testing.T) {
 		if err := thread.Write(in, memory); err != nil {
 			return err
 		}
-		err := NewKernels(thread.Context()).Make(stream, p, in, rest.Slice(1<<18, 2<<18), Out{Rows: rest.Slice(16, 1<<18), Made: rest.Slice(8, 16), Stop: rest.Slice(0, 8)})
+		err := NewKernels(thread.Context(), nil).Make(stream, p, in, rest.Slice(1<<18, 2<<18), Out{Rows: rest.Slice(16, 1<<18), Made: rest.Slice(8, 16), Stop: rest.Slice(0, 8)})
 		return errors.Join(err, stream.Synchronize())
 	}, nil)
 }

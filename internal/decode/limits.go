@@ -33,10 +33,27 @@ func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
 }
 
 // runsRoom is the work memory for runs of codes, as if all were one page: these take no more than
-// so many bytes, nor more than 32 bits for a row, and some for heads.
-func (p *Plan) runsRoom(rows, bytes int64) int {
+// so many bytes, nor more than 32 bits for a row, and some for heads. Pages of strings of any
+// length may have all of the bytes, and their dictionaries as many entries as there are rows.
+func (p *Plan) runsRoom(rows, bytes int64) (room int) {
 	const code = 4.25 // a head of one byte for each 8 codes of a byte
-	return kernels.ParquetRunsRoom(int(min(bytes, int64(code*float64(rows)*float64(len(p.Outputs))))))
+	codes := min(bytes, int64(code*float64(rows)*float64(len(p.Outputs))))
+	for i := range p.Outputs {
+		if o := &p.Outputs[i]; o.AnyLength() {
+			codes = bytes
+			room += entriesRoom(o, int(rows))
+		}
+	}
+	return room + kernels.ParquetRunsRoom(int(codes))
+}
+
+// entriesRoom is the work memory for the words that the device makes of so many entries of a
+// dictionary.
+func entriesRoom(o *Output, entries int) int {
+	if o.Texts == 0 {
+		return 0
+	}
+	return align(entries * int(arraysOf(&o.ParquetOutput)) * 8)
 }
 
 // noRoom is what came of a unit that does not fit.

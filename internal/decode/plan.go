@@ -69,9 +69,28 @@ func (p *Plan) Place(word []int) error {
 	return nil
 }
 
+// Texts reports whether rows may refer to long strings of a Store.
+func (p *Plan) Texts() bool {
+	return p.TextFields() > 0
+}
+
+// TextFields is how many fields of a key may refer to long strings of a Store.
+func (p *Plan) TextFields() (n int) {
+	for i := range p.Outputs {
+		n += int(p.Outputs[i].Texts)
+	}
+	return n
+}
+
+// AnyLength reports whether kernels take strings of any length for the output, as they lie in pages
+// of values.
+func (o *Output) AnyLength() bool {
+	return o.Of == nil && (o.Texts == 1 || o.Form == kernels.ParquetLength)
+}
+
 // arraysOf is how many arrays an output has.
 func arraysOf(o *kernels.ParquetOutput) uint32 {
-	if o.Form == kernels.ParquetValue {
+	if o.Form == kernels.ParquetValue || o.Form == kernels.ParquetLength {
 		return 1
 	}
 	return uint32(o.Words) + 1

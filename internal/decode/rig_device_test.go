@@ -20,7 +20,7 @@ type device struct {
 func newDevice(tb testing.TB) *device {
 	d := &device{thread: gputest.Open(tb)}
 	d.stream = gputest.Keep(tb, d.thread.NewStream)
-	d.kernels = NewKernels(d.thread.Context())
+	d.kernels = NewKernels(d.thread.Context(), nil)
 	return d
 }
 

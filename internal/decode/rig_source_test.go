@@ -14,6 +14,7 @@ type source struct {
 	output kernels.ParquetOutput // physical type and rule
 	vector column.Vector         // flat
 	plain  func(i int) []byte    // value i in a PLAIN page
+	inline int                   // key.Column.Inline
 }
 
 // ints is a column of integers, which lie in the file as they are.

@@ -32,7 +32,7 @@ func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 	g := &rig{plan: &Plan{HashWords: 1}, keys: keys, values: values, draws: rand.New(rand.NewPCG(seed, 7))}
 	var columns []key.Column
 	for i := range keys {
-		columns = append(columns, key.Column{Type: keys[i].vector.Type})
+		columns = append(columns, key.Column{Type: keys[i].vector.Type, Inline: keys[i].inline})
 	}
 	g.layout = key.NewLayout(columns)
 	g.encoder = key.NewEncoder(g.layout, key.NewInterner(nil))

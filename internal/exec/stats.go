@@ -105,7 +105,9 @@ func (r *run) addDevices(s *Stats) {
 	s.Fallbacks = r.fallbacks.all()
 	if current.devices != nil {
 		s.Batches = current.devices.Batches()
-		s.Texts, s.TextBytes = current.texts.count()
+		if s.Texts, s.TextBytes = current.texts.count(); s.Texts == 0 {
+			s.Texts, s.TextBytes = current.devices.Texts()
+		}
 		s.Fallbacks = append(s.Fallbacks, declined(s.Batches)...)
 	}
 	slices.Sort(used)

@@ -39,8 +39,11 @@ type bound struct {
 	narrow bool    // the kernel takes narrow vectors, and may give one
 	sure   bool    // the kernel never fails
 	// what the kernel of a strict node computes, as operations on words; nil: it is more than that
-	words  []wordOp
-	within *extent // of an operation on integers that cannot fail: where its results are
+	words []wordOp
+	// likewise, of a node whose one argument that varies is a column of texts, as operations on how
+	// many bytes these have
+	lengths []wordOp
+	within  *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
 	// manyColumns. nullIn: where that column is NULL, so is the node.

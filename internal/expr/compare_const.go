@@ -114,6 +114,9 @@ func constCompare(op compareOp, x *bound, c column.Value, src Node) *bound {
 	if word, ok := wordOf(c); ok && mayBeWord(x.typ) {
 		return n.finish().onWords(wordOp{code: comparing(x.typ), constant: op.outcomes(), with: word})
 	}
+	if x.typ.Rep() == column.RepBytes && len(c.Bytes) == 0 { // no text is less than the empty one
+		return n.finish().onLength(wordOp{code: CodeCompareInt, constant: op.outcomes()})
+	}
 	return n.finish()
 }
 

@@ -133,7 +133,7 @@ func byteLength(c *call) (*bound, error) {
 			f.out.Int[i] = int64(s.Len)
 		}
 		return nil
-	}, c.args...), nil
+	}, c.args...).onLength(), nil
 }
 
 // testTwo binds a condition on two strings.

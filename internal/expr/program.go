@@ -12,7 +12,8 @@ import (
 //
 // A node that computes with integers and floats says by which operations (bound.words). Any other
 // node of a single column, a function of a text say, is an input of the program, to be computed on
-// the entries of the column's dictionary. What is neither has no program.
+// the entries of the column's dictionary. Of some nodes it is enough to know how long a text is
+// (bound.lengths). What is none of these has no program.
 
 // Code is an operation of a [Step]. Each gives what the node's kernel gives, to the bit; where that
 // is an error the operation fails. Except where it says so, what is made of NULL is NULL, and what
@@ -68,6 +69,7 @@ type Step struct {
 type Input struct {
 	Column int
 	Of     *Expr // NULL where the column is; nil: the column
+	Length bool  // how many bytes the column's texts have
 }
 
 // Program is a filter and expressions as steps.
@@ -112,6 +114,15 @@ func (e *Expr) OnWords() bool {
 // that entries of the column's dictionary may stand for rows.
 func (e *Expr) OfEntries() (in Input, ok bool) {
 	return Input{Column: e.root.single, Of: e}, e.root.ofEntries()
+}
+
+// onLength says what a node does whose argument is a column of texts, if it depends on how many
+// bytes they have alone: operations on that number. No operations: it is the number.
+func (n *bound) onLength(ops ...wordOp) *bound {
+	if n.kind == boundStrict && n.args[0].kind == boundColumn {
+		n.lengths = append([]wordOp{}, ops...)
+	}
+	return n
 }
 
 func (n *bound) ofEntries() bool { return n.kind != boundColumn && n.nullIn && n.single >= 0 }
@@ -169,7 +180,7 @@ func (c *programmer) emit(s virtualStep) int {
 func (c *programmer) can(n *bound) bool {
 	able, known := c.able[n]
 	if !known {
-		able = mayBeWord(n.typ) && c.steppable(n) || IsWord(n.typ) && n.ofEntries() || n.kind == boundIsNull && c.can(known1(n.args[0]))
+		able = n.lengths != nil || mayBeWord(n.typ) && c.steppable(n) || IsWord(n.typ) && n.ofEntries() || n.kind == boundIsNull && c.can(known1(n.args[0]))
 		c.able[n] = able
 	}
 	return able
@@ -201,6 +212,9 @@ func (c *programmer) steppable(n *bound) bool {
 
 // plain reports whether no part of n is an input that is computed.
 func (n *bound) plain() bool {
+	if n.lengths != nil {
+		return true
+	}
 	if n.kind == boundStrict && n.words == nil || !mayBeWord(n.typ) {
 		return false
 	}
@@ -248,6 +262,8 @@ func (c *programmer) anew(n *bound) int {
 	case n.kind == boundConst:
 		word, _ := wordOf(n.value)
 		return c.literal(word)
+	case n.lengths != nil:
+		return c.operations(n.lengths, []int{c.load(n, Input{Column: n.single, Length: true})})
 	case n.ofEntries() && !n.plain():
 		return c.load(n, Input{Column: n.single, Of: &Expr{root: n}})
 	case n.kind == boundAnd:
@@ -259,11 +275,12 @@ func (c *programmer) anew(n *bound) int {
 	case n.kind == boundChoose:
 		return c.choice(n.choose)
 	}
-	args := c.nodes(n.args)
-	if len(n.words) == 0 {
-		return args[0]
-	}
-	for _, op := range n.words {
+	return c.operations(n.words, c.nodes(n.args))
+}
+
+// operations emits those of a node, the first of which takes registers.
+func (c *programmer) operations(ops []wordOp, args []int) int {
+	for _, op := range ops {
 		args = []int{c.operation(op, args)}
 	}
 	return args[0]
@@ -283,6 +300,10 @@ func (c *programmer) literal(word uint64) int {
 // load loads an input.
 func (c *programmer) load(n *bound, in Input) int {
 	number, there := c.inputs[n]
+	if in.Length { // any node may have asked for it
+		number = slices.Index(c.p.Inputs, in)
+		there = number >= 0
+	}
 	if !there {
 		number = len(c.p.Inputs)
 		c.inputs[n] = number

@@ -144,7 +144,7 @@ func (d *Decoding) slots(workers int) int {
 // here.
 func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	d := &p.devices.config.Decode
-	n := d.streams(p.memory)
+	n := d.streams(p.memory + p.texts.memory()) // as it was planned
 	if n == 0 {
 		return
 	}
@@ -154,5 +154,5 @@ func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	}
 	c.Slots, c.SlotBytes, c.Streams = slots, d.Limits.Bytes, n
 	c.Made = firstpass.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
-	p.decoding = decode.NewKernels(p.context)
+	p.decoding = decode.NewKernels(p.context, p.texts.store())
 }

@@ -50,7 +50,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	}
 	d.mergers, d.rows.want = mergers, g.Sent
 	bits := g.Buckets[0].Bits()
-	stays := g.Resident() == 0
+	stays := g.Resident() == 0 && !d.apart()
 	if len(d.passes) > 1 {
 		joined, err := d.joinAll(bits, stays)
 		if err != nil {
@@ -81,12 +81,18 @@ func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
 	g, err = p.Finish(bits)
 	p.pinned.Close()
+	if err == nil {
+		err = p.countTexts()
+	}
 	if err == nil && g != nil {
 		var keeps bool
 		if keeps, err = p.keeps(g, 1<<bits, stays && p.written() == 0); err != nil || !keeps {
 			err = errors.Join(err, g.Close())
 			g = nil
 		}
+	}
+	if err == nil && !p.devices.selected {
+		err = p.copyTexts()
 	}
 	if err == nil {
 		p.first = p.Stats()
@@ -128,8 +134,15 @@ const fewGroups = 64 << 10
 // expected back (DEVICE-WHOLE).
 func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err error) {
 	d := p.devices
-	got, done, err := g.Select(what, func(rows []uint64) error { return p.write(0, rows) })
+	var selected []uint64
+	got, done, err := g.Select(what, func(rows []uint64) error {
+		selected = append(selected, rows...)
+		return nil
+	})
 	if !done || err != nil {
+		return false, err
+	}
+	if err := errors.Join(p.takeTexts(selected), p.write(0, selected)); err != nil {
 		return false, err
 	}
 	d.selected, p.selected = true, int64(got.Groups)
@@ -192,7 +205,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 	d.second = d.gains()
 	for _, p := range d.passes {
 		d.retained.hold(p, p.EvictedRows())
-		if err := p.Pass.Close(); err != nil {
+		if err := errors.Join(p.Pass.Close(), p.texts.close()); err != nil {
 			return failed(p.context, err)
 		}
 		p.Pass = nil
@@ -224,7 +237,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 // Beside rows with long strings, or with lists, they can do none, and of few groups that were
 // selected there is nothing to be done.
 func (d *Devices) gains() bool {
-	if d.selected || d.config.Run.Long() || len(d.config.Lists) > 0 {
+	if d.selected || d.apart() || d.config.Run.Long() || len(d.config.Lists) > 0 {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)

@@ -50,6 +50,9 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	bits = min(bits, joinBits)
 	g, err := p.Finish(bits)
 	p.pinned.Close()
+	if err == nil {
+		err = p.countTexts()
+	}
 	if err == nil && g != nil {
 		if moved, err = p.moves(to, g, stays); moved {
 			err = p.move(g, to, 1<<bits)
@@ -57,6 +60,9 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 			err = p.evict(g, 1<<bits)
 		}
 		err = errors.Join(err, g.Close())
+	}
+	if err == nil {
+		err = p.copyTexts()
 	}
 	if err == nil {
 		p.first = p.Stats()

@@ -14,10 +14,12 @@ import (
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/invariant"
+	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -49,11 +51,13 @@ type Config struct {
 	// Texts is how many bytes are reserved for long strings of keys, for which writers have less.
 	Texts int64
 
-	States  *agg.Layout // of the states of rows
-	Threads int         // workers and mergers
-	Rows    int64       // of the input, at most; -1: not known
-	AtMost  int64       // groups that there can be; -1: not known
-	Host    cpu.Memory  // how the memory of the host is shared out
+	Keys    *key.Layout   // of the keys of rows
+	Arenas  *arena.Arenas // where rows with long strings refer to
+	States  *agg.Layout   // of the states of rows
+	Threads int           // workers and mergers
+	Rows    int64         // of the input, at most; -1: not known
+	AtMost  int64         // groups that there can be; -1: not known
+	Host    cpu.Memory    // how the memory of the host is shared out
 
 	// Run is the run that devices take part in. They reserve memory beside its workers, read its
 	// partitions and whether it has long strings, and report batches that they decline.

@@ -26,6 +26,7 @@ type pass struct {
 	writers  []*cpu.PartitionWriter
 	pinned   *budget.Reservation // see newPinned
 	decoding *decode.Kernels     // nil: no batches are taken
+	texts    *texts              // nil: rows have no long strings of the device
 	loading  sync.WaitGroup      // of kernels, in the background
 	closed   *closing            // the first pass; nil: it is not being closed yet
 
@@ -41,6 +42,9 @@ func (p *pass) start() (err error) {
 	d, c, host := p.devices, p.context, &p.devices.config
 	p.load()
 	if p.memory, err = d.memory(c); err != nil {
+		return err
+	}
+	if err := p.openTexts(); err != nil {
 		return err
 	}
 	share := planHost(host, len(d.contexts))
@@ -95,7 +99,7 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 func (p *pass) load() {
 	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
-		kernels = append(decode.NewKernels(p.context).Parts(p.devices.config.Decode.Plan), kernels...)
+		kernels = append(decode.NewKernels(p.context, nil).Parts(p.devices.config.Decode.Plan), kernels...)
 	}
 	if len(p.devices.config.Lists) == 0 { // else no groups leave alone
 		kernels = append(kernels, groups.SelectSources(p.context)...)
@@ -181,6 +185,7 @@ func (p *pass) close() error {
 	if p.pinned != nil {
 		p.pinned.Close() // of a pass that was never finished
 	}
+	err = errors.Join(err, p.texts.close())
 	p.Pass, p.decoding, p.closed = nil, nil, nil
 	return err
 }

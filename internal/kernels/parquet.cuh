@@ -50,6 +50,7 @@ enum ParquetStop : uint64_t {
   PARQUET_STOP_LONG = 2,     // a string has more than 15 bytes
   PARQUET_STOP_RANGE = 3,    // a value is outside of what its output admits, or computing one failed
   PARQUET_STOP_DAMAGED = 4,  // the bytes of a page make no sense
+  PARQUET_STOP_TEXTS = 5,    // there is no room for the run's strings (parquet_texts.cuh)
 };
 
 // ParquetPage is a page in a parcel.
@@ -57,8 +58,8 @@ struct ParquetPage {
   uint64_t at;        // where its bytes begin in the parcel
   uint64_t expanded;  // where it lies decompressed in the work memory, aligned to 16 bytes; of a page that is not
                       // compressed: unused
-  uint64_t runs;      // of a coded page: where the work memory has room for what is found out about its runs
-                      // (parquet_coded.cuh), aligned to 16 bytes; of others: unused
+  uint64_t runs;      // of a page with runs or texts: where the work memory has room for what is found out
+                      // about these (parquet_coded.cu), aligned to 16 bytes; of others: unused
   uint32_t bytes;     // in the parcel; the levels of a v2 page, which are never compressed, included
   uint32_t size;      // decompressed, levels included
   uint32_t levels;    // bytes of runs of definition levels in front of a v2 page; PARQUET_SIZED_LEVELS; 0: there are none
@@ -66,17 +67,47 @@ struct ParquetPage {
   uint32_t first;     // row of the parcel that it begins with
   uint8_t snappy;     // 1: Snappy (behind the levels of a v2 page); 0: not compressed
   uint8_t coded;      // 1: codes of a dictionary, whose width comes first; 0: PLAIN
+  uint8_t texts;      // 1: PLAIN strings of any length; 0: other values, or strings of which few are long
 };
+
+// What is set in ParquetTask.entries that lie in the work memory.
+constexpr uint64_t PARQUET_IN_WORK = uint64_t(1) << 63;
 
 // ParquetTask is the decoding of a page for an output of its source.
 struct ParquetTask {
   uint64_t entries;  // where in the parcel the dictionary's words for this output begin, aligned to 8 bytes: `count` words
-                     // for each array of the output; of a page of values: unused
+                     // for each array of the output; with PARQUET_IN_WORK: in the work memory
+                     // (ParquetDict); of a page of values: unused
   uint32_t page;
   uint32_t output;
   uint32_t count;   // of the dictionary's entries
   uint32_t walk;    // 0 in the parcel; parquet_decode_values notes here what it leaves to parquet_decode_walks
   uint32_t values;  // 0 in the parcel; parquet_decode_levels notes here how many the page has
+};
+
+// ParquetDict is the entries of a dictionary of strings, of which parquet_texts_entries makes the
+// words for an output.
+struct ParquetDict {
+  uint64_t spans;  // where in the parcel a ParquetSpan of each begins, aligned to 8 bytes
+  uint64_t bytes;  // where in the parcel the bytes begin that these are of
+  uint64_t words;  // where in the work memory the words go, as ParquetTask.entries has them
+  uint32_t count;
+  uint32_t words_each;  // of an entry, without its hash
+};
+
+// ParquetSpan is where an entry is among the bytes.
+struct ParquetSpan {
+  uint32_t at, size;
+};
+
+// ParquetTextStore is the store of long strings that all jobs of a run share: parquet_texts.cuh.
+struct ParquetTextStore {
+  uint64_t* slots;  // all 0 before the first job
+  uint64_t* arena;
+  uint64_t* used;  // two words, 0 before: those of the arena, more than `words` if there was no room; and the strings
+  uint64_t mask;   // slots - 1, of which there are a power of two
+  uint64_t words;  // of the arena: less than 2^32
+  uint64_t base;   // of its refs
 };
 
 // ParquetPhysical is how a PLAIN value lies in a page.
@@ -87,7 +118,8 @@ enum ParquetForm : uint8_t {
   PARQUET_VALUE,   // one: the int64, or the bits of the double
   PARQUET_BITS,    // key word (the low `bits` of the value << shift), field hash (the same before the shift); floats as
                    // internal/key normalises them, of 32 bits: the bits of the float
-  PARQUET_INLINE,  // two key words (a string of at most 15 bytes, its length in the last one), field hash
+  PARQUET_INLINE,  // two key words or, of texts, more (a string, its length in the last byte), field hash
+  PARQUET_LENGTH,  // one: the bytes that the string has
 };
 
 // ParquetOutput is how values of a source become words.
@@ -102,6 +134,8 @@ struct ParquetOutput {
   uint8_t mask32;     // 1: only the low 32 bits of an integer count, before lo and hi are looked at
   uint8_t words;      // arrays of key words that it has; the field hash is behind them. Of a value: 1, and no hash
   uint8_t nulls;      // 1: rows may be NULL; 0: a NULL stops the parcel
+  uint8_t texts;      // of PARQUET_INLINE: 1: a string may have any length, and is in the store if the words have no
+                      // room; 0: one of more than 15 bytes stops the parcel
 };
 
 // ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key
@@ -233,17 +267,20 @@ struct ParquetJob {
   const ParquetState* states;
   const ParquetNull* nulls;
   const ParquetStep* steps;
+  const ParquetDict* dicts;
   uint64_t* arrays;      // word i of array a is arrays[a * array_words + i]
   uint32_t* places;      // of row r for output o: places[o * array_words + r]
   uint32_t* kept;        // the rows that the program keeps; null: rows are made of all
   uint64_t* made;        // how many are kept; 0 before
   uint64_t* stop;
+  ParquetTextStore store;    // of jobs with outputs that have texts
   uint64_t array_words;  // at least `rows`
   uint32_t page_count;
   uint32_t task_count;
   uint32_t field_count;
   uint32_t null_count;
   uint32_t step_count;
+  uint32_t dict_count;
   uint32_t registers;   // of the program
   uint32_t rows;        // of the parcel
   uint32_t hash_words;  // of a row: 1 or 0

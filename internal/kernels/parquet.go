@@ -9,12 +9,16 @@ const ParquetPadding = 16
 // size comes in front of them.
 const ParquetSizedLevels = 1<<32 - 1
 
+// ParquetInWork is set in ParquetTask.Entries that lie in the work memory.
+const ParquetInWork = 1 << 63
+
 // What a stop word says: why the rows of a parcel were not made.
 const (
 	ParquetStopNulls   = 1 + iota // NULLs where none are admitted
 	ParquetStopLong               // a string has more than 15 bytes
 	ParquetStopRange              // a value is outside of what its output admits
 	ParquetStopDamaged            // the bytes of a page make no sense
+	ParquetStopTexts              // there is no room for the run's strings
 )
 
 // How a PLAIN value lies in a page: ParquetOutput.Physical.
@@ -30,7 +34,8 @@ const (
 const (
 	ParquetValue  = iota // one word: the int64, or the bits of the double
 	ParquetBits          // key word and field hash of an integer or a float
-	ParquetInline        // two key words and the field hash of a short string
+	ParquetInline        // two key words and the field hash of a string
+	ParquetLength        // one word: the bytes that a string has
 )
 
 // How a state word is made: ParquetState.Word.

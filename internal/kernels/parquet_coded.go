@@ -14,19 +14,20 @@ func chainRoom(bytes int) int {
 	return (bytes+3)&^3 + (bytes+chainWindow-1)/chainWindow*chainWindowBytes
 }
 
-// ParquetRunsRoom is the bytes of work memory, from Runs on, that a coded page of so many bytes
-// takes, decompressed: a multiple of 16.
+// ParquetRunsRoom is the bytes of work memory, from Runs on, that a coded page of so many bytes, or
+// one of texts, takes, decompressed: a multiple of 16.
 func ParquetRunsRoom(bytes int) int { return align16(chainRoom(bytes)) }
 
-// FindRuns launches the kernels that find the runs of those of a job's pages that are coded.
+// FindRuns launches the kernels that find the runs of those of a job's pages that are coded, and
+// the strings of those of texts.
 func (k *ParquetCoded) FindRuns(stream *cuda.Stream, pages []ParquetPage, job ParquetJob) error {
-	coded, largest := false, 0
+	any, largest := false, 0
 	for i := range pages {
-		if pages[i].Coded != 0 {
-			coded, largest = true, max(largest, int(pages[i].Size))
+		if pages[i].Coded != 0 || pages[i].Texts != 0 {
+			any, largest = true, max(largest, int(pages[i].Size))
 		}
 	}
-	if !coded {
+	if !any {
 		return nil
 	}
 	grid := parquetLinkGrid(len(pages), largest)

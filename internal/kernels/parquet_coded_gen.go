@@ -39,7 +39,7 @@ func LoadParquetCoded(t *cuda.Thread) (*ParquetCoded, error) {
 // Link launches parquet_coded_link.
 func (k *ParquetCoded) Link(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedLinkArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 160)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 224)
 }
 
 // parquetCodedLinkArgs lies in memory as parquet_coded_link's parameters.
@@ -50,7 +50,7 @@ type parquetCodedLinkArgs struct {
 // Walk launches parquet_coded_walk.
 func (k *ParquetCoded) Walk(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedWalkArgs{job: job}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 160)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 224)
 }
 
 // parquetCodedWalkArgs lies in memory as parquet_coded_walk's parameters.
@@ -61,7 +61,7 @@ type parquetCodedWalkArgs struct {
 // Find launches parquet_coded_find.
 func (k *ParquetCoded) Find(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedFindArgs{job: job}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 160)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 224)
 }
 
 // parquetCodedFindArgs lies in memory as parquet_coded_find's parameters.

@@ -32,7 +32,8 @@ struct ParquetEntries {
 
 __device__ __forceinline__ ParquetEntries parquet_entries(const ParquetJob& job, const ParquetTask& task,
                                                           const ParquetOutput& output) {
-  return {reinterpret_cast<const uint64_t*>(job.parcel + task.entries), task.count, parquet_array_count(output)};
+  const uint8_t* from = (task.entries & PARQUET_IN_WORK) != 0 ? job.work : job.parcel;
+  return {reinterpret_cast<const uint64_t*>(from + (task.entries & ~PARQUET_IN_WORK)), task.count, parquet_array_count(output)};
 }
 
 // parquet_put_entry writes the words of entry `code` for a row, and tells whether there is such an

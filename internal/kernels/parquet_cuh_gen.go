@@ -8,6 +8,23 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
+// ParquetDict is struct ParquetDict of parquet.cuh.
+type ParquetDict struct {
+	Spans     uint64
+	Bytes     uint64
+	Words     uint64
+	Count     uint32
+	WordsEach uint32
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetDict{})-32|
+	(unsafe.Offsetof(ParquetDict{}.Spans)-0)|
+	(unsafe.Offsetof(ParquetDict{}.Bytes)-8)|
+	(unsafe.Offsetof(ParquetDict{}.Words)-16)|
+	(unsafe.Offsetof(ParquetDict{}.Count)-24)|
+	(unsafe.Offsetof(ParquetDict{}.WordsEach)-28)]
+
 // ParquetField is struct ParquetField of parquet.cuh.
 type ParquetField struct {
 	NullBit  uint64
@@ -39,26 +56,30 @@ type ParquetJob struct {
 	States     cuda.Ptr
 	Nulls      cuda.Ptr
 	Steps      cuda.Ptr
+	Dicts      cuda.Ptr
 	Arrays     cuda.Ptr
 	Places     cuda.Ptr
 	Kept       cuda.Ptr
 	Made       cuda.Ptr
 	Stop       cuda.Ptr
+	Store      ParquetTextStore
 	ArrayWords uint64
 	PageCount  uint32
 	TaskCount  uint32
 	FieldCount uint32
 	NullCount  uint32
 	StepCount  uint32
+	DictCount  uint32
 	Registers  uint32
 	Rows       uint32
 	HashWords  uint32
 	KeyWords   uint32
 	StateWords uint32
+	_          [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-160|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-224|
 	(unsafe.Offsetof(ParquetJob{}.Parcel)-0)|
 	(unsafe.Offsetof(ParquetJob{}.Work)-8)|
 	(unsafe.Offsetof(ParquetJob{}.Pages)-16)|
@@ -68,22 +89,25 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-160|
 	(unsafe.Offsetof(ParquetJob{}.States)-48)|
 	(unsafe.Offsetof(ParquetJob{}.Nulls)-56)|
 	(unsafe.Offsetof(ParquetJob{}.Steps)-64)|
-	(unsafe.Offsetof(ParquetJob{}.Arrays)-72)|
-	(unsafe.Offsetof(ParquetJob{}.Places)-80)|
-	(unsafe.Offsetof(ParquetJob{}.Kept)-88)|
-	(unsafe.Offsetof(ParquetJob{}.Made)-96)|
-	(unsafe.Offsetof(ParquetJob{}.Stop)-104)|
-	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-112)|
-	(unsafe.Offsetof(ParquetJob{}.PageCount)-120)|
-	(unsafe.Offsetof(ParquetJob{}.TaskCount)-124)|
-	(unsafe.Offsetof(ParquetJob{}.FieldCount)-128)|
-	(unsafe.Offsetof(ParquetJob{}.NullCount)-132)|
-	(unsafe.Offsetof(ParquetJob{}.StepCount)-136)|
-	(unsafe.Offsetof(ParquetJob{}.Registers)-140)|
-	(unsafe.Offsetof(ParquetJob{}.Rows)-144)|
-	(unsafe.Offsetof(ParquetJob{}.HashWords)-148)|
-	(unsafe.Offsetof(ParquetJob{}.KeyWords)-152)|
-	(unsafe.Offsetof(ParquetJob{}.StateWords)-156)]
+	(unsafe.Offsetof(ParquetJob{}.Dicts)-72)|
+	(unsafe.Offsetof(ParquetJob{}.Arrays)-80)|
+	(unsafe.Offsetof(ParquetJob{}.Places)-88)|
+	(unsafe.Offsetof(ParquetJob{}.Kept)-96)|
+	(unsafe.Offsetof(ParquetJob{}.Made)-104)|
+	(unsafe.Offsetof(ParquetJob{}.Stop)-112)|
+	(unsafe.Offsetof(ParquetJob{}.Store)-120)|
+	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-168)|
+	(unsafe.Offsetof(ParquetJob{}.PageCount)-176)|
+	(unsafe.Offsetof(ParquetJob{}.TaskCount)-180)|
+	(unsafe.Offsetof(ParquetJob{}.FieldCount)-184)|
+	(unsafe.Offsetof(ParquetJob{}.NullCount)-188)|
+	(unsafe.Offsetof(ParquetJob{}.StepCount)-192)|
+	(unsafe.Offsetof(ParquetJob{}.DictCount)-196)|
+	(unsafe.Offsetof(ParquetJob{}.Registers)-200)|
+	(unsafe.Offsetof(ParquetJob{}.Rows)-204)|
+	(unsafe.Offsetof(ParquetJob{}.HashWords)-208)|
+	(unsafe.Offsetof(ParquetJob{}.KeyWords)-212)|
+	(unsafe.Offsetof(ParquetJob{}.StateWords)-216)]
 
 // ParquetNull is struct ParquetNull of parquet.cuh.
 type ParquetNull struct {
@@ -111,7 +135,8 @@ type ParquetOutput struct {
 	Mask32   uint8
 	Words    uint8
 	Nulls    uint8
-	_        [5]byte
+	Texts    uint8
+	_        [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -126,7 +151,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-40|
 	(unsafe.Offsetof(ParquetOutput{}.Bits)-31)|
 	(unsafe.Offsetof(ParquetOutput{}.Mask32)-32)|
 	(unsafe.Offsetof(ParquetOutput{}.Words)-33)|
-	(unsafe.Offsetof(ParquetOutput{}.Nulls)-34)]
+	(unsafe.Offsetof(ParquetOutput{}.Nulls)-34)|
+	(unsafe.Offsetof(ParquetOutput{}.Texts)-35)]
 
 // ParquetPage is struct ParquetPage of parquet.cuh.
 type ParquetPage struct {
@@ -140,7 +166,8 @@ type ParquetPage struct {
 	First    uint32
 	Snappy   uint8
 	Coded    uint8
-	_        [2]byte
+	Texts    uint8
+	_        [1]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -154,7 +181,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetPage{})-48|
 	(unsafe.Offsetof(ParquetPage{}.Rows)-36)|
 	(unsafe.Offsetof(ParquetPage{}.First)-40)|
 	(unsafe.Offsetof(ParquetPage{}.Snappy)-44)|
-	(unsafe.Offsetof(ParquetPage{}.Coded)-45)]
+	(unsafe.Offsetof(ParquetPage{}.Coded)-45)|
+	(unsafe.Offsetof(ParquetPage{}.Texts)-46)]
 
 // ParquetState is struct ParquetState of parquet.cuh.
 type ParquetState struct {
@@ -217,3 +245,22 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetTask{})-32|
 	(unsafe.Offsetof(ParquetTask{}.Count)-16)|
 	(unsafe.Offsetof(ParquetTask{}.Walk)-20)|
 	(unsafe.Offsetof(ParquetTask{}.Values)-24)]
+
+// ParquetTextStore is struct ParquetTextStore of parquet.cuh.
+type ParquetTextStore struct {
+	Slots cuda.Ptr
+	Arena cuda.Ptr
+	Used  cuda.Ptr
+	Mask  uint64
+	Words uint64
+	Base  uint64
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetTextStore{})-48|
+	(unsafe.Offsetof(ParquetTextStore{}.Slots)-0)|
+	(unsafe.Offsetof(ParquetTextStore{}.Arena)-8)|
+	(unsafe.Offsetof(ParquetTextStore{}.Used)-16)|
+	(unsafe.Offsetof(ParquetTextStore{}.Mask)-24)|
+	(unsafe.Offsetof(ParquetTextStore{}.Words)-32)|
+	(unsafe.Offsetof(ParquetTextStore{}.Base)-40)]

@@ -1,14 +1,14 @@
 // Encoded pages to arrays: a word or more for each row, for every output of the page's source.
 // parquet.cuh has the terms.
 //
-// parquet_coded.cu finds the runs of coded pages before. Three kernels, one after the other; a task
-// is a page for an output:
+// parquet_coded.cu finds the runs of coded pages, and the strings of pages of texts, before. Three
+// kernels, one after the other; a task is a page for an output:
 //
 //   parquet_decode_levels  several blocks a task: the places of rows, and how many values there are
 //                          (parquet_levels.cuh).
 //   parquet_decode_values  several blocks a task: numbers, codes (parquet_codes.cuh), and strings
 //                          whose places can be guessed and checked, which are most (EVEN of
-//                          parquet_strings.cuh).
+//                          parquet_strings.cuh), or are known (parquet_texts.cuh).
 //   parquet_decode_walks   a block a task, for other strings (WALK).
 //
 // All are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes
@@ -18,6 +18,7 @@
 #include "parquet_codes.cuh"
 #include "parquet_levels.cuh"
 #include "parquet_strings.cuh"
+#include "parquet_texts.cuh"
 
 // Threads of a block of parquet_decode_values, and of the others.
 constexpr uint32_t PARQUET_VALUE_THREADS = 256;
@@ -102,8 +103,10 @@ extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_deco
   if (page.coded != 0) {
     const ParquetEntries entries = parquet_entries(job, *share.task, output);
     parquet_codes(codes, job, page, entries, arrays, body, values, share.part, share.parts);
+  } else if (page.texts != 0) {
+    parquet_strings(job, page, output, arrays, values, share.part, share.parts, codes.sums);
   } else if (output.physical == PARQUET_BYTES) {
-    parquet_even_strings(job, share.task, arrays, body, values, share.thread(), share.threads());
+    parquet_even_strings(job, share.task, output, arrays, body, values, share.thread(), share.threads());
   } else {
     parquet_numbers(job, output, arrays, body, values, share.thread(), share.threads());
   }
@@ -126,6 +129,6 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
     const ParquetBytes body = parquet_parts(page, parquet_bytes(job, page)).values;
     const ParquetArrays arrays = parquet_arrays(job, output, page);
     __syncthreads();
-    parquet_walk_strings(shared.walk, job, arrays, body, task.values);
+    parquet_walk_strings(shared.walk, job, output, arrays, body, task.values);
   }
 }

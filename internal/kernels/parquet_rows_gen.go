@@ -39,7 +39,7 @@ func LoadParquetRows(t *cuda.Thread) (*ParquetRows, error) {
 // Make launches parquet_rows_make.
 func (k *ParquetRows) Make(stream *cuda.Stream, grid cuda.Grid, job ParquetJob, rows cuda.Ptr) error {
 	args := parquetRowsMakeArgs{job: job, rows: rows}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
 }
 
 // parquetRowsMakeArgs lies in memory as parquet_rows_make's parameters.

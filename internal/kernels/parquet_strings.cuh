@@ -28,7 +28,8 @@
 // Cost of a window of 16 KiB (counted in the source): phase 1 has 32 steps of some 50 cycles, phase
 // 2 has 80 of 35, phase 3 some 3 strings a thread: 6,000 cycles, near to 5 GB/s a block. chain.cuh
 // finds elements of any length, for half as much again in instructions: what is known of the
-// lengths here is what makes functions of a segment small.
+// lengths here is what makes functions of a segment small. Pages where strings may be longer are
+// those of parquet_texts.cuh.
 #pragma once
 
 #include "parquet_bytes.cuh"
@@ -46,6 +47,14 @@ __device__ __forceinline__ void parquet_string(const ParquetArrays& arrays, uint
   arrays.put(2, row, parquet_hash_words(lo, hi));
 }
 
+// parquet_put_short writes what an output is of the string of `size` bytes at p, which is not long
+// unless only its length is wanted.
+__device__ __forceinline__ void parquet_put_short(const ParquetOutput& output, const ParquetArrays& arrays, uint32_t row,
+                                                  const uint8_t* p, uint32_t size) {
+  if (output.form == PARQUET_LENGTH) return arrays.put(0, row, size);
+  parquet_string(arrays, row, p, size);
+}
+
 // parquet_why_bad is why no short string is whole at place `at` of a page.
 __device__ __forceinline__ ParquetStop parquet_why_bad(ParquetBytes values, uint32_t at) {
   if (values.size < 4 || at > values.size - 4) return PARQUET_STOP_DAMAGED;
@@ -55,9 +64,9 @@ __device__ __forceinline__ ParquetStop parquet_why_bad(ParquetBytes values, uint
 
 // parquet_even_strings writes the strings of a thread, every threads'th from `thread` on, if they
 // are of one length; else it leaves the page to a walk.
-__device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, ParquetTask* task, const ParquetArrays& arrays,
-                                                     ParquetBytes values, uint32_t rows, uint32_t thread,
-                                                     uint32_t threads) {
+__device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, ParquetTask* task, const ParquetOutput& output,
+                                                     const ParquetArrays& arrays, ParquetBytes values, uint32_t rows,
+                                                     uint32_t thread, uint32_t threads) {
   if (rows == 0) return;
   const uint64_t size = values.size < 4 ? 0 : parquet_load(values.at, 4);
   if (values.size < 4 || size > PARQUET_MAX_INLINE || size > values.size - 4) {
@@ -67,7 +76,7 @@ __device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, Parq
   for (uint32_t row = thread; even && row < rows; row += threads) {
     const uint8_t* at = values.at + row * (size + 4);
     even = parquet_load(at, 4) == size;
-    if (even) parquet_string(arrays, row, at + 4, uint32_t(size));
+    if (even) parquet_put_short(output, arrays, row, at + 4, uint32_t(size));
   }
   if (!even) st_relaxed(&task->walk, 1);
 }
@@ -168,15 +177,15 @@ __device__ __forceinline__ void parquet_starts(ParquetWalk<THREADS>& walk, uint3
 
 // parquet_segment is phase 3: it writes the strings that begin in the thread's segment, the first
 // of them of row `row`.
-__device__ __forceinline__ void parquet_segment(uint64_t* stop, const ParquetArrays& arrays, ParquetBytes values,
-                                                uint64_t from, uint32_t entry, uint64_t row, uint32_t rows) {
+__device__ __forceinline__ void parquet_segment(uint64_t* stop, const ParquetOutput& output, const ParquetArrays& arrays,
+                                                ParquetBytes values, uint64_t from, uint32_t entry, uint64_t row, uint32_t rows) {
   for (uint32_t place = entry; place < PARQUET_SEGMENT && row < rows; row++) {
     const uint64_t at = from + place;
     const uint64_t size = at + 4 <= values.size ? parquet_load(values.at + at, 4) : PARQUET_MAX_INLINE + 1;
     if (size > PARQUET_MAX_INLINE || at + 4 + size > values.size) {
       return parquet_stop(stop, parquet_why_bad(values, uint32_t(at)));
     }
-    parquet_string(arrays, uint32_t(row), values.at + at + 4, uint32_t(size));
+    parquet_put_short(output, arrays, uint32_t(row), values.at + at + 4, uint32_t(size));
     place += 4 + uint32_t(size);
   }
 }
@@ -187,7 +196,7 @@ __device__ __forceinline__ void parquet_segment(uint64_t* stop, const ParquetArr
 // windows: what the threads of other warps read of one is overwritten behind the first barrier of
 // the next.
 template <uint32_t THREADS>
-__device__ __forceinline__ void parquet_walk_strings(ParquetWalk<THREADS>& walk, const ParquetJob& job,
+__device__ __forceinline__ void parquet_walk_strings(ParquetWalk<THREADS>& walk, const ParquetJob& job, const ParquetOutput& output,
                                                      const ParquetArrays& arrays, ParquetBytes values, uint32_t rows) {
   uint64_t window = 0;
   uint32_t entry = 0;
@@ -197,7 +206,7 @@ __device__ __forceinline__ void parquet_walk_strings(ParquetWalk<THREADS>& walk,
     parquet_starts(walk, entry);
     const ParquetPath start = walk.starts[threadIdx.x];
     if (start.exit != PARQUET_BAD) {
-      parquet_segment(job.stop, arrays, values, from, start.exit, row + start.strings, rows);
+      parquet_segment(job.stop, output, arrays, values, from, start.exit, row + start.strings, rows);
     }
     const ParquetPath end = walk.end;
     if (end.exit == PARQUET_BAD) return;  // the same for all: the rows are over, or the job has been stopped

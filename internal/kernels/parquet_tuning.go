@@ -23,6 +23,8 @@ const (
 	parquetThreads          = 256
 	parquetWalkThreads      = 512
 
+	parquetTextThreads = 256
+
 	parquetComputeThreads = 128 // so that 32 registers fit into 32 KiB of shared memory
 
 	parquetRowThreads = 128 // so that rows of 41 words fit into shared memory
@@ -60,6 +62,19 @@ func ParquetLevelGrid(tasks, rows int) cuda.Grid {
 // ParquetWalkGrid is the grid of parquet_decode_walks.
 func ParquetWalkGrid(tasks int) cuda.Grid {
 	return cuda.Grid{Blocks: uint32(min(tasks, parquetBlocks)), Threads: parquetWalkThreads}
+}
+
+// ParquetEntriesGrid is the grid of parquet_texts_entries for dictionaries > 0, of which the
+// largest has so many entries: a thread for each.
+func ParquetEntriesGrid(dictionaries, largest int) cuda.Grid {
+	blocks := (largest + parquetTextThreads - 1) / parquetTextThreads
+	return cuda.Grid{Blocks: uint32(dictionaries * min(max(blocks, 1), parquetBlocks)), Threads: parquetTextThreads}
+}
+
+// ParquetTextGrid is the grid of parquet_texts_rows: a thread for each row, within reason.
+func ParquetTextGrid(rows int) cuda.Grid {
+	blocks := (rows + parquetTextThreads - 1) / parquetTextThreads
+	return cuda.Grid{Blocks: uint32(min(max(blocks, 1), 4*parquetBlocks)), Threads: parquetTextThreads}
 }
 
 // ParquetComputeGrid is the grid of parquet_compute_run for rows, of a program with so many

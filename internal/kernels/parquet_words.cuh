@@ -12,6 +12,8 @@ struct ParquetArrays {
   __device__ __forceinline__ void put(uint32_t array, uint32_t row, uint64_t word) const {
     first[array * apart + row] = word;
   }
+
+  __device__ __forceinline__ uint64_t get(uint32_t array, uint32_t row) const { return first[array * apart + row]; }
 };
 
 __device__ __forceinline__ ParquetArrays parquet_arrays(const ParquetJob& job, const ParquetOutput& output,
@@ -21,7 +23,7 @@ __device__ __forceinline__ ParquetArrays parquet_arrays(const ParquetJob& job, c
 
 // How many arrays an output has.
 __device__ __forceinline__ uint32_t parquet_array_count(const ParquetOutput& output) {
-  return output.form == PARQUET_VALUE ? 1 : output.words + 1;
+  return output.form == PARQUET_VALUE || output.form == PARQUET_LENGTH ? 1 : output.words + 1;
 }
 
 // parquet_hash_words is the field hash of 16 bytes in two words: internal/key's hashWords.

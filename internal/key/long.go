@@ -84,6 +84,22 @@ func (l *Layout) Rebase(row []uint64, base int, add uint64) {
 	}
 }
 
+// Ref is where a row refers to a long string, and the bytes of that.
+type Ref struct {
+	Ref   *uint64
+	Bytes int
+}
+
+// Refs is the refs of a row whose key words begin at base.
+func (l *Layout) Refs(row []uint64, base int) (refs []Ref) {
+	for _, w := range l.inline {
+		if hi := row[base+w.hi]; isLong(hi) {
+			refs = append(refs, Ref{&row[base+w.lo], int(uint32(hi))})
+		}
+	}
+	return refs
+}
+
 // AnyLong reports whether the key of a row has a long string.
 func (l *Layout) AnyLong(row []uint64, base int) bool {
 	for _, w := range l.inline {

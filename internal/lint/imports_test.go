@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"internal/trace/tracetest": {},
 
 	"internal/encoded": {},
-	"internal/decode":  {"internal/column", "internal/cuda", "internal/encoded", "internal/expr", "internal/kernels", "internal/parquetio"},
+	"internal/decode":  {"internal/arena", "internal/column", "internal/cuda", "internal/encoded", "internal/expr", "internal/kernels", "internal/parquetio"},
 	"internal/gpu": {
 		"ega", "ega/combine", "ega/evict", "ega/firstpass", "ega/groups", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
 		"internal/agg", "internal/arena", "internal/encoded",

@@ -20,6 +20,10 @@ type EncodedChunk struct {
 	// pages that were made codes too (CodeTexts).
 	Dict *column.Dict
 
+	// TextBytes is about how many bytes a text in a page of values has, by the footer; too few
+	// where pages are coded. Of columns of other types it means nothing.
+	TextBytes int64
+
 	// End is how much of the memory of the unit is used up to here, a multiple
 	// of EncodedAlign.
 	End int
@@ -159,7 +163,7 @@ func (c *columnReader) unfetched() (err error) {
 func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok bool) {
 	err := c.listPages(place)
 	c.in.start(0, 0, 0) // lets go of the memory
-	chunk.Pages = c.pages
+	chunk.Pages, chunk.TextBytes = c.pages, c.meanText()
 	if slices.ContainsFunc(c.pages, func(p EncodedPage) bool { return p.Coded }) {
 		if chunk.Dict = c.dict; c.coding && err == nil {
 			chunk.Dict = c.coder.dict(c.want)

@@ -252,8 +252,7 @@ func (c *columnReader) codesTexts() bool {
 	if c.coding || c.leaf.physical != format.ByteArray || c.codedMost == EncodedTexts {
 		return c.coding
 	}
-	m := c.metadata()
-	if mean := m.TotalUncompressedSize/max(m.NumValues, 1) - 4; mean > int64(c.codedMost) {
+	if c.meanText() > int64(c.codedMost) {
 		return true
 	}
 	if c.dict != nil {
@@ -264,6 +263,13 @@ func (c *columnReader) codesTexts() bool {
 		}
 	}
 	return false
+}
+
+// meanText is about how many bytes a text of the chunk has, by the footer; too few where texts are
+// entries of a dictionary.
+func (c *columnReader) meanText() int64 {
+	m := c.metadata()
+	return m.TotalUncompressedSize/max(m.NumValues, 1) - 4
 }
 
 // putCoded puts a page of byte arrays in its place as codes of the chunk's dictionary.

@@ -68,9 +68,18 @@ func (b *encodedBuilder) keys() (why string) {
 		}
 		o.Field, o.Form, o.Words = i, encodedForm(f), uint8(f.Words)
 		o.Shift, o.Bits = uint8(f.Shift), uint8(f.Bits)
+		if f.Form == key.FormInline && b.textsOnDevice(&o) {
+			o.Form, o.Texts = kernels.ParquetInline, 1
+		}
 		b.plan.Outputs = append(b.plan.Outputs, o)
 	}
 	return ""
+}
+
+// textsOnDevice reports whether devices keep the strings of a key field themselves. They cannot be
+// put to disk there: where memory is limited they are the host's (package key: Texts).
+func (b *encodedBuilder) textsOnDevice(o *decode.Output) bool {
+	return b.left == 0 && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
 }
 
 // key is the output of a key, without its form: a column, what is computed of the entries of one,
@@ -126,9 +135,9 @@ func (p *planner) longTexts(rows int64) (n int64) {
 // inlineWords is how many words kernels.ParquetInline has.
 const inlineWords = 2
 
-// encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits,
-// and so have strings that take more words than kernels make: they only look them up, among those
-// of a dictionary's entries (TEXT-CODED in package decode).
+// encodedForm is how kernels hold a field whose strings they do not keep. The numbers of interned
+// strings have the form of bits, and so have strings that take more words than kernels make: they
+// only look them up, among those of a dictionary's entries (TEXT-CODED in package decode).
 func encodedForm(f key.Field) uint8 {
 	if f.Form == key.FormInline && f.Words == inlineWords {
 		return kernels.ParquetInline
@@ -202,9 +211,12 @@ func (b *encodedBuilder) program() (why string) {
 	}
 	inputs := make([]int, len(p.Inputs))
 	for i, in := range p.Inputs {
-		if in.Of == nil {
+		switch {
+		case in.Length:
+			inputs[i], why = b.length(in.Column)
+		case in.Of == nil:
 			inputs[i], why = b.value(in.Column)
-		} else {
+		default:
 			var o decode.Output
 			o, why = b.entries(in)
 			inputs[i] = b.add(o)
@@ -275,6 +287,17 @@ func (b *encodedBuilder) value(c int) (output int, why string) {
 	}
 	b.values[c] = b.add(o)
 	return b.values[c], ""
+}
+
+// length is the output that is how many bytes the texts of column c of the scan have.
+func (b *encodedBuilder) length(c int) (output int, why string) {
+	o, why := b.output(c)
+	if why != "" {
+		return noOutput, why
+	}
+	output = b.add(o)
+	b.plan.Outputs[output].Form = kernels.ParquetLength
+	return output, ""
 }
 
 // output is a use of column c of the scan, without its form.

@@ -23,7 +23,7 @@ import (
 func TestEncodedRowsOnDevice(t *testing.T) {
 	thread := gputest.Open(t)
 	maker := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream)}
-	maker.kernels = decode.NewKernels(thread.Context())
+	maker.kernels = decode.NewKernels(thread.Context(), nil)
 	for f, x := range []struct {
 		name, nulls string
 		options     []parquet.WriterOption
@@ -55,7 +55,7 @@ func TestEncodedRowsOnDevice(t *testing.T) {
 func TestComputedRowsOnDevice(t *testing.T) {
 	thread := gputest.Open(t)
 	maker := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream)}
-	maker.kernels = decode.NewKernels(thread.Context())
+	maker.kernels = decode.NewKernels(thread.Context(), nil)
 	for nulls, options := range map[string][]parquet.WriterOption{
 		"some": {parquet.DataPageVersion(1)}, "none": {parquet.DataPageVersion(2), parquet.Compression(&parquet.Snappy)}, "all": nil,
 	} {
@@ -132,7 +132,7 @@ func TestUncodedIsNoDevices(t *testing.T) {
 // error.
 func TestFailedValueStopsDevice(t *testing.T) {
 	thread := gputest.Open(t)
-	m := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream), kernels: decode.NewKernels(thread.Context())}
+	m := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream), kernels: decode.NewKernels(thread.Context(), nil)}
 	file := kindsOfColumns(t, 300, "none")
 	for _, x := range []struct{ by, aggs, where string }{
 		{"i8", "sum(i64 * 64)", ""},

@@ -112,7 +112,7 @@ func rankOf(t column.Type) kernels.EgaRankKind {
 // valueOf says how an input of the program follows from a group's row; false: it does not.
 func (p *planner) valueOf(states *agg.Layout, in expr.Input) (kernels.EgaValue, bool) {
 	switch nkeys := len(p.Query.Keys); {
-	case in.Of != nil:
+	case in.Of != nil || in.Length:
 		return kernels.EgaValue{}, false
 	case in.Column < nkeys:
 		return p.keyValue(in.Column)

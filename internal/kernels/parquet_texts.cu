@@ -1,0 +1,54 @@
+// Strings to the words that they have in a key, by the store of the run (parquet_texts.cuh).
+//
+//   parquet_texts_entries  before codes are decoded: the entries of dictionaries, of which the host
+//                          has sent places and bytes
+//   parquet_texts_rows     before rows are made, once it is known which are kept: the long strings
+//                          of pages of values, of which parquet_decode_values has noted where they
+//                          are
+//
+// A thread makes the words of one string. Cost, of 80 bytes that are in the store: 11 loads for
+// each byte order of hash and comparison, of neighbours in a page mostly, and two misses, of the
+// slot and of the arena.
+#include "device.cuh"
+
+#include "parquet_texts.cuh"
+
+// Threads of a block.
+constexpr uint32_t PARQUET_TEXT_THREADS = 256;
+
+// Blocks: a multiple of the job's dictionaries, of which there is one or more; PARQUET_TEXT_THREADS
+// threads a block. The barrier is for the stop word.
+extern "C" __global__ void __launch_bounds__(PARQUET_TEXT_THREADS) parquet_texts_entries(ParquetJob job) {
+  __shared__ uint32_t flag;
+  if (parquet_stopped(job.stop, &flag)) return;
+  const ParquetDict dict = job.dicts[blockIdx.x % job.dict_count];
+  const ParquetSpan* spans = reinterpret_cast<const ParquetSpan*>(job.parcel + dict.spans);
+  const ParquetArrays arrays = {reinterpret_cast<uint64_t*>(job.work + dict.words), dict.count};
+  const uint32_t part = blockIdx.x / job.dict_count, parts = gridDim.x / job.dict_count;
+  for (uint64_t e = part * blockDim.x + threadIdx.x; e < dict.count; e += parts * blockDim.x) {
+    const ParquetSpan span = spans[e];
+    parquet_words_of_text(job, arrays, dict.words_each, uint32_t(e), job.parcel + dict.bytes + span.at, span.size);
+  }
+}
+
+// Any number of blocks, each of which takes as many rows as it has threads in turn;
+// PARQUET_TEXT_THREADS threads a block. The barrier is for the stop word.
+extern "C" __global__ void __launch_bounds__(PARQUET_TEXT_THREADS) parquet_texts_rows(ParquetJob job) {
+  __shared__ uint32_t flag;
+  if (parquet_stopped(job.stop, &flag)) return;
+  const uint64_t rows = job.kept == nullptr ? job.rows : *job.made;
+  for (uint64_t i = global_thread(); i < rows; i += global_threads()) {
+    const uint32_t row = job.kept == nullptr ? uint32_t(i) : job.kept[i];
+    for (uint32_t f = 0; f < job.field_count; f++) {
+      const ParquetField field = job.fields[f];
+      if (job.outputs[field.place].texts == 0) continue;
+      const uint32_t words = field.words;
+      const uint32_t place = job.places[field.place * job.array_words + row];
+      if (place == PARQUET_NULL) continue;
+      const ParquetArrays arrays = {job.arrays + field.array * job.array_words, job.array_words};
+      const uint64_t last = arrays.get(words - 1, place);
+      if (last >> 56 != PARQUET_TEXT_RAW >> 56) continue;
+      parquet_words_of_text(job, arrays, words, place, reinterpret_cast<const uint8_t*>(arrays.get(0, place)), uint32_t(last));
+    }
+  }
+}
