@@ -3,7 +3,6 @@ package decode
 import (
 	"unsafe"
 
-	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -48,7 +47,6 @@ const (
 	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
 	stepBytes   = int(unsafe.Sizeof(kernels.ParquetStep{}))
 	dictBytes   = int(unsafe.Sizeof(kernels.ParquetDict{}))
-	spanBytes   = int(unsafe.Sizeof(column.Span{})) // as kernels' ParquetSpan
 )
 
 // descriptorBytes is the bytes of the descriptors behind the data of a batch.

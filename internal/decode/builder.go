@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -67,13 +68,14 @@ func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 
 // textsAsStored is how many bytes texts may have in pages of values, for outputs of one source:
 // kernels make no words of longer ones, unless all of the outputs take any, nor of any that an
-// output looks up. The reader makes such pages codes.
+// output looks up. The reader makes such pages codes. Where outputs take any, the dictionary is the
+// device's too.
 func (p *Builder) textsAsStored(uses []int) (most int) {
 	switch {
 	case p.looksUp(uses):
 		return -1
 	case p.anyLength(uses):
-		return parquetio.EncodedTexts
+		return parquetio.StoredTexts
 	}
 	return maxInline
 }
@@ -83,25 +85,9 @@ func (p *Builder) anyLength(uses []int) bool {
 	return !slices.ContainsFunc(uses, func(i int) bool { return !p.plan.Outputs[i].AnyLength() })
 }
 
-// anyWide reports whether an output has more words for a string than short ones need: no kernel
-// makes these but those for texts.
-func (p *Builder) anyWide(uses []int) bool {
-	return slices.ContainsFunc(uses, func(i int) bool { return p.plan.Outputs[i].Words > shortWords })
-}
-
-// mayBeLong reports whether a chunk may have strings of more than maxInline bytes in pages of
-// values, as far as the footer and the dictionary tell.
-func mayBeLong(chunk *parquetio.EncodedChunk) bool {
-	return chunk.TextBytes > maxInline ||
-		chunk.Dict != nil && slices.ContainsFunc(chunk.Dict.Values.Span, func(s column.Span) bool { return s.Len > maxInline })
-}
-
-// maxInline is the bytes of the longest string that all kernels for strings take, and shortWords
-// the words that it has.
-const (
-	maxInline  = 15
-	shortWords = 2
-)
+// maxInline is the bytes of the longest string of kernels.ParquetInline, where outputs do not take
+// strings of any length.
+const maxInline = 15
 
 // Begin starts a batch in memory of at least Limits.Bytes, aligned to 16
 // bytes, which is the builder's until End returns.
@@ -174,7 +160,10 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 			return added
 		}
 	}
-	texts := p.anyLength(uses) && (p.anyWide(uses) || mayBeLong(chunk))
+	texts := p.anyLength(uses)
+	if chunk.DictPage != nil {
+		p.dictionary(d, tasks, chunk.DictPage, base)
+	}
 	first := d.rows
 	for i := range chunk.Pages {
 		page := &chunk.Pages[i]
@@ -244,9 +233,6 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 			return encoded.AddedNone
 		}
 	}
-	if o.Texts == 1 {
-		return p.texts(d, t, values)
-	}
 	d.data = align(d.data)
 	t.Entries, t.Count = uint64(d.data), uint32(values.Len)
 	bytes := values.Len * int(arraysOf(&o.ParquetOutput)) * 8
@@ -257,8 +243,8 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 	d.data += bytes
 	switch o.Form {
 	case kernels.ParquetLength:
-		for _, s := range values.Span[:values.Len] {
-			to = put(to, []uint64{uint64(s.Len)})
+		for i, s := range values.Span[:values.Len] {
+			binary.LittleEndian.PutUint64(to[8*i:], uint64(s.Len))
 		}
 		return encoded.AddedUnit
 	case kernels.ParquetValue:
@@ -280,25 +266,17 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 	return encoded.AddedUnit
 }
 
-// texts puts the entries of a dictionary of strings into the batch, of which the device makes the
-// words.
-func (p *Builder) texts(d *Batch, t *kernels.ParquetTask, values *column.Vector) encoded.Added {
-	d.data = align(d.data)
-	spans := align(values.Len * spanBytes)
-	if spans+len(values.Data)+kernels.ParquetPadding > p.limits.Bytes-d.data {
-		return p.noRoom()
+// dictionary adds the dictionary page of a chunk whose outputs take strings of any length, for each
+// of them: the device makes the words of the entries.
+func (p *Builder) dictionary(d *Batch, tasks []kernels.ParquetTask, page *parquetio.EncodedPage, base int) {
+	number := uint32(len(d.pages))
+	d.addPage(page, base, 0, true)
+	for i := range tasks {
+		t := &tasks[i]
+		d.dicts = append(d.dicts, kernels.ParquetDict{Words: uint64(d.expanded), Page: number, Output: t.Output})
+		t.Entries, t.Count = kernels.ParquetInWork|uint64(d.expanded), uint32(page.Rows)
+		d.expanded += entriesRoom(&p.plan.Outputs[t.Output], page.Rows)
 	}
-	dict := kernels.ParquetDict{
-		Spans: uint64(d.data), Bytes: uint64(d.data + spans), Words: uint64(d.expanded), Count: uint32(values.Len),
-		WordsEach: uint32(p.plan.Outputs[t.Output].Words),
-	}
-	t.Entries, t.Count = kernels.ParquetInWork|dict.Words, dict.Count
-	put(p.memory[d.data:], values.Span[:values.Len])
-	d.data += spans
-	d.data += copy(p.memory[d.data:], values.Data) + kernels.ParquetPadding
-	d.dicts = append(d.dicts, dict)
-	d.expanded += entriesRoom(&p.plan.Outputs[t.Output], values.Len)
-	return encoded.AddedUnit
 }
 
 // computed is what an output's expression is of entries; nil: one of them has no value, or fails,

@@ -34,7 +34,7 @@ func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
 	if len(plan.Steps) > 0 {
 		parts = append(parts, k.compute.Parts()...)
 	}
-	if plan.Texts() {
+	if slices.ContainsFunc(plan.Outputs, func(o Output) bool { return o.AnyLength() }) {
 		parts = append(parts, k.texts.Parts()...)
 	}
 	return parts
@@ -104,7 +104,7 @@ func (p *Batch) largest() int {
 func (p *Batch) entries() int {
 	most := uint32(0)
 	for i := range p.dicts {
-		most = max(most, p.dicts[i].Count)
+		most = max(most, p.pages[p.dicts[i].Page].Rows)
 	}
 	return int(most)
 }

@@ -50,9 +50,6 @@ func (p *Plan) runsRoom(rows, bytes int64) (room int) {
 // entriesRoom is the work memory for the words that the device makes of so many entries of a
 // dictionary.
 func entriesRoom(o *Output, entries int) int {
-	if o.Texts == 0 {
-		return 0
-	}
 	return align(entries * int(arraysOf(&o.ParquetOutput)) * 8)
 }
 

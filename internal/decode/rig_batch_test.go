@@ -78,17 +78,12 @@ func (g *rig) unit(from, to int) {
 // rows of its entries have.
 func (g *rig) entries(s *source, output int, d dict) kernels.ParquetTask {
 	g.room(0, 8)
-	if o := &g.plan.Outputs[output]; o.Texts == 1 {
-		return g.texts(s, output, d)
+	if g.plan.Outputs[output].AnyLength() {
+		return g.dictPage(s, output, d)
 	}
 	task := kernels.ParquetTask{Entries: uint64(len(g.memory)), Output: uint32(output), Count: uint32(len(d.rows))}
 	var arrays [][]uint64
-	if g.plan.Outputs[output].Form == kernels.ParquetLength {
-		arrays = make([][]uint64, 1)
-		for _, r := range d.rows {
-			arrays[0] = append(arrays[0], uint64(s.vector.Span[r].Len))
-		}
-	} else if o := &g.plan.Outputs[output]; o.Field >= 0 {
+	if o := &g.plan.Outputs[output]; o.Field >= 0 {
 		entries := gather(&s.vector, d.rows)
 		words, hash, _ := g.encoder.TranslateDict(o.Field, &entries)
 		arrays = append(slices.Clone(words), hash)
@@ -110,18 +105,18 @@ func (g *rig) entries(s *source, output int, d dict) kernels.ParquetTask {
 	return task
 }
 
-// texts writes the entries of a dictionary of strings, of which the device makes the words.
-func (g *rig) texts(s *source, output int, d dict) kernels.ParquetTask {
-	entries, o := gather(&s.vector, d.rows), &g.plan.Outputs[output]
-	dict := kernels.ParquetDict{Spans: uint64(len(g.memory)), Words: uint64(g.batch.expanded), Count: uint32(len(d.rows)), WordsEach: uint32(o.Words)}
-	for _, span := range entries.Span {
-		g.memory = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(g.memory, span.Off), span.Len)
+// dictPage adds the dictionary page of a column of strings, of which the device makes the words.
+func (g *rig) dictPage(s *source, output int, d dict) kernels.ParquetTask {
+	var plain []byte
+	for _, r := range d.rows {
+		plain = append(plain, s.plain(r)...)
 	}
-	dict.Bytes = uint64(len(g.memory))
-	g.memory = append(append(g.memory, entries.Data...), make([]byte, kernels.ParquetPadding)...)
+	page := uint32(len(g.batch.pages))
+	g.page(kernels.ParquetPage{Rows: uint32(len(d.rows)), Texts: 1, Snappy: uint8(g.draws.IntN(2))}, nil, plain)
+	dict := kernels.ParquetDict{Words: uint64(g.batch.expanded), Page: page, Output: uint32(output)}
 	g.batch.dicts = append(g.batch.dicts, dict)
-	g.batch.expanded += entriesRoom(o, len(d.rows))
-	return kernels.ParquetTask{Entries: kernels.ParquetInWork | dict.Words, Output: uint32(output), Count: dict.Count}
+	g.batch.expanded += entriesRoom(&g.plan.Outputs[output], len(d.rows))
+	return kernels.ParquetTask{Entries: kernels.ParquetInWork | dict.Words, Output: dict.Output, Count: uint32(len(d.rows))}
 }
 
 // finish is the batch and its memory. It may be called again, with other

@@ -85,19 +85,12 @@ struct ParquetTask {
   uint32_t values;  // 0 in the parcel; parquet_decode_levels notes here how many the page has
 };
 
-// ParquetDict is the entries of a dictionary of strings, of which parquet_texts_entries makes the
+// ParquetDict is a dictionary page of strings, of whose entries parquet_texts_entries makes the
 // words for an output.
 struct ParquetDict {
-  uint64_t spans;  // where in the parcel a ParquetSpan of each begins, aligned to 8 bytes
-  uint64_t bytes;  // where in the parcel the bytes begin that these are of
   uint64_t words;  // where in the work memory the words go, as ParquetTask.entries has them
-  uint32_t count;
-  uint32_t words_each;  // of an entry, without its hash
-};
-
-// ParquetSpan is where an entry is among the bytes.
-struct ParquetSpan {
-  uint32_t at, size;
+  uint32_t page;   // one of texts: its rows are the entries
+  uint32_t output;
 };
 
 // ParquetTextStore is the store of long strings that all jobs of a run share: parquet_texts.cuh.

@@ -10,20 +10,16 @@ import (
 
 // ParquetDict is struct ParquetDict of parquet.cuh.
 type ParquetDict struct {
-	Spans     uint64
-	Bytes     uint64
-	Words     uint64
-	Count     uint32
-	WordsEach uint32
+	Words  uint64
+	Page   uint32
+	Output uint32
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetDict{})-32|
-	(unsafe.Offsetof(ParquetDict{}.Spans)-0)|
-	(unsafe.Offsetof(ParquetDict{}.Bytes)-8)|
-	(unsafe.Offsetof(ParquetDict{}.Words)-16)|
-	(unsafe.Offsetof(ParquetDict{}.Count)-24)|
-	(unsafe.Offsetof(ParquetDict{}.WordsEach)-28)]
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetDict{})-16|
+	(unsafe.Offsetof(ParquetDict{}.Words)-0)|
+	(unsafe.Offsetof(ParquetDict{}.Page)-8)|
+	(unsafe.Offsetof(ParquetDict{}.Output)-12)]
 
 // ParquetField is struct ParquetField of parquet.cuh.
 type ParquetField struct {

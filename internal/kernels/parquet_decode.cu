@@ -104,7 +104,9 @@ extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_deco
     const ParquetEntries entries = parquet_entries(job, *share.task, output);
     parquet_codes(codes, job, page, entries, arrays, body, values, share.part, share.parts);
   } else if (page.texts != 0) {
-    parquet_strings(job, page, output, arrays, values, share.part, share.parts, codes.sums);
+    parquet_each_string(job, page, values, share.part, share.parts, codes.sums, [&](uint32_t row, const uint8_t* p, uint32_t size) {
+      parquet_put_raw(job, output, arrays, row, p, size);
+    });
   } else if (output.physical == PARQUET_BYTES) {
     parquet_even_strings(job, share.task, output, arrays, body, values, share.thread(), share.threads());
   } else {

@@ -1,7 +1,6 @@
 // Strings to the words that they have in a key, by the store of the run (parquet_texts.cuh).
 //
-//   parquet_texts_entries  before codes are decoded: the entries of dictionaries, of which the host
-//                          has sent places and bytes
+//   parquet_texts_entries  before codes are decoded: the entries of dictionaries
 //   parquet_texts_rows     before rows are made, once it is known which are kept: the long strings
 //                          of pages of values, of which parquet_decode_values has noted where they
 //                          are
@@ -17,18 +16,20 @@
 constexpr uint32_t PARQUET_TEXT_THREADS = 256;
 
 // Blocks: a multiple of the job's dictionaries, of which there is one or more; PARQUET_TEXT_THREADS
-// threads a block. The barrier is for the stop word.
+// threads a block. The barrier is for the stop word; parquet_each_string has more.
 extern "C" __global__ void __launch_bounds__(PARQUET_TEXT_THREADS) parquet_texts_entries(ParquetJob job) {
   __shared__ uint32_t flag;
+  __shared__ uint32_t sums[SCAN_SCRATCH];
   if (parquet_stopped(job.stop, &flag)) return;
   const ParquetDict dict = job.dicts[blockIdx.x % job.dict_count];
-  const ParquetSpan* spans = reinterpret_cast<const ParquetSpan*>(job.parcel + dict.spans);
-  const ParquetArrays arrays = {reinterpret_cast<uint64_t*>(job.work + dict.words), dict.count};
+  const ParquetPage page = job.pages[dict.page];
+  const ParquetOutput output = job.outputs[dict.output];
+  const ParquetArrays arrays = {reinterpret_cast<uint64_t*>(job.work + dict.words), page.rows};
   const uint32_t part = blockIdx.x / job.dict_count, parts = gridDim.x / job.dict_count;
-  for (uint64_t e = part * blockDim.x + threadIdx.x; e < dict.count; e += parts * blockDim.x) {
-    const ParquetSpan span = spans[e];
-    parquet_words_of_text(job, arrays, dict.words_each, uint32_t(e), job.parcel + dict.bytes + span.at, span.size);
-  }
+  parquet_each_string(job, page, page.rows, part, parts, sums, [&](uint32_t entry, const uint8_t* p, uint32_t size) {
+    if (output.form == PARQUET_LENGTH) return arrays.put(0, entry, size);
+    parquet_words_of_text(job, arrays, output.words, entry, p, size);
+  });
 }
 
 // Any number of blocks, each of which takes as many rows as it has threads in turn;

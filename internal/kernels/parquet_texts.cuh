@@ -179,17 +179,17 @@ __device__ __forceinline__ void parquet_put_raw(const ParquetJob& job, const Par
   arrays.put(output.words - 1, row, PARQUET_TEXT_RAW | size);
 }
 
-// parquet_strings writes the first `rows` strings of a page, those in windows of this block, which
-// is share `part` of `parts`. All threads of the block call. `sums` is shared memory. The barriers:
-// that of each sum, and one before the next.
-__device__ __forceinline__ void parquet_strings(const ParquetJob& job, const ParquetPage& page, const ParquetOutput& output,
-                                                const ParquetArrays& arrays, uint32_t rows, uint32_t part, uint32_t parts,
-                                                uint32_t* sums) {
+// parquet_each_string calls each(row, at, size) for the first `rows` strings of a page, those in
+// windows of this block, which is share `part` of `parts`. All threads of the block call. `sums` is
+// shared memory. The barriers: that of each sum, and one before the next.
+template <class Each>
+__device__ __forceinline__ void parquet_each_string(const ParquetJob& job, const ParquetPage& page, uint32_t rows, uint32_t part,
+                                                    uint32_t parts, uint32_t* sums, const Each& each) {
   if (rows == 0) return;
   ParquetStringsPage p;
   if (!parquet_strings_page(job, page, p)) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
-  const uint32_t count = p.chain.window_count, each = (count + parts - 1) / parts;
-  const uint32_t lo = uint64_t(part) * each < count ? part * each : count, hi = count - lo < each ? count : lo + each;
+  const uint32_t count = p.chain.window_count, share = (count + parts - 1) / parts;
+  const uint32_t lo = uint64_t(part) * share < count ? part * share : count, hi = count - lo < share ? count : lo + share;
   if (lo == hi) return;
   uint32_t row = 0;
   for (uint32_t first = 0; first < lo; first += blockDim.x) {
@@ -203,7 +203,7 @@ __device__ __forceinline__ void parquet_strings(const ParquetJob& job, const Par
     const uint32_t n = p.chain.windows[w].sum;
     for (uint32_t i = threadIdx.x; i < n && i < rows - row; i += blockDim.x) {
       const uint8_t* at = p.chain.elements + w * CHAIN_WINDOW + p.chain.table[w * CHAIN_ENTRIES + i];
-      parquet_put_raw(job, output, arrays, row + i, at + 4, uint32_t(parquet_load(at, 4)));
+      each(row + i, at + 4, uint32_t(parquet_load(at, 4)));
     }
     row = add_up_to(row, n, page.rows);
   }

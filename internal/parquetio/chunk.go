@@ -149,8 +149,9 @@ type columnReader struct {
 	known  bool  // bounds says something of the page
 	unread int64 // pages that were passed over and not loaded
 
-	pages []EncodedPage // of the chunk, where they are handed on encoded
-	coder *textCoder    // nil: none was needed yet
+	pages    []EncodedPage // of the chunk, where they are handed on encoded
+	dictPage EncodedPage   // likewise; of no rows: there is none
+	coder    *textCoder    // nil: none was needed yet
 	// coding tells that a page of values of the chunk was handed on as codes; codedMost: which are
 	// (Reader.CodeTexts)
 	coding    bool

@@ -37,25 +37,32 @@ func (m *dictMemory) transfer(to *account) {
 	m.values.transfer(to)
 }
 
-// dictionary decodes the dictionary page whose header, of `header` bytes, was decoded.
-func (c *columnReader) dictionary(header int) error {
+// dictionaryEntries checks the header, of `header` bytes, of the dictionary page at hand, and
+// returns how many entries it has.
+func (c *columnReader) dictionaryEntries(header int) (n int, err error) {
 	h := c.header.DictionaryPageHeader
 	if !h.Valid {
-		return errors.New("damaged: a dictionary page without its header")
+		return 0, errors.New("damaged: a dictionary page without its header")
 	}
 	if h.V.Encoding != format.Plain && h.V.Encoding != format.PlainDictionary {
-		return fmt.Errorf("dictionary encoded as %v; not supported", h.V.Encoding)
+		return 0, fmt.Errorf("dictionary encoded as %v; not supported", h.V.Encoding)
 	}
 	if _, err := c.pageSize(header); err != nil {
-		return err
+		return 0, err
 	}
 	c.hasDict = true
-	size, n := int(c.header.UncompressedPageSize), int64(h.V.NumValues)
-	if err := c.leaf.checkEntries(n, size); err != nil {
+	return int(h.V.NumValues), c.leaf.checkEntries(int64(h.V.NumValues), int(c.header.UncompressedPageSize))
+}
+
+// dictionary decodes the dictionary page whose header, of `header` bytes, was decoded.
+func (c *columnReader) dictionary(header int) error {
+	n, err := c.dictionaryEntries(header)
+	if err != nil {
 		return err
 	}
+	size := int(c.header.UncompressedPageSize)
 	if c.prefixes(size) {
-		return c.startPrefix(header, int(n), size)
+		return c.startPrefix(header, n, size)
 	}
 	values, err := c.dictionaryPage(header, size)
 	if err != nil || n == 0 || c.want.Kind == column.Null {
@@ -63,7 +70,7 @@ func (c *columnReader) dictionary(header int) error {
 	}
 	c.streams.startEmpty(&c.decoder)
 	c.streams.startPlain(&c.decoder, values)
-	dict := &column.Dict{Values: column.Vector{Type: c.want, Len: int(n)}}
+	dict := &column.Dict{Values: column.Vector{Type: c.want, Len: n}}
 	if err := c.fillDictionary(&dict.Values); err != nil {
 		var bad *valueError
 		if errors.As(err, &bad) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
@@ -20,9 +22,9 @@ type EncodedChunk struct {
 	// pages that were made codes too (CodeTexts).
 	Dict *column.Dict
 
-	// TextBytes is about how many bytes a text in a page of values has, by the footer; too few
-	// where pages are coded. Of columns of other types it means nothing.
-	TextBytes int64
+	// DictPage is the dictionary page, as a page of values without NULLs whose Rows are the entries,
+	// in place of Dict, of a column whose texts stay as they are (StoredTexts); nil: no page is coded.
+	DictPage *EncodedPage
 
 	// End is how much of the memory of the unit is used up to here, a multiple
 	// of EncodedAlign.
@@ -163,8 +165,12 @@ func (c *columnReader) unfetched() (err error) {
 func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok bool) {
 	err := c.listPages(place)
 	c.in.start(0, 0, 0) // lets go of the memory
-	chunk.Pages, chunk.TextBytes = c.pages, c.meanText()
+	chunk.Pages = c.pages
 	if slices.ContainsFunc(c.pages, func(p EncodedPage) bool { return p.Coded }) {
+		if c.storesDict() {
+			chunk.DictPage = &c.dictPage
+			return chunk, err == nil && c.dictPage.Rows > 0
+		}
 		if chunk.Dict = c.dict; c.coding && err == nil {
 			chunk.Dict = c.coder.dict(c.want)
 			return chunk, true
@@ -179,8 +185,12 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 func (c *columnReader) listPages(place *encodedPlace) (err error) {
 	defer c.place(&err)
 	defer invariant.Fence(&err, damaged)
-	c.pages = c.pages[:0]
-	if err := c.loadDictionary(); err != nil {
+	c.pages, c.dictPage = c.pages[:0], EncodedPage{}
+	load := c.loadDictionary
+	if c.storesDict() {
+		load = func() error { return c.storeDictionary(place) }
+	}
+	if err := load(); err != nil {
 		return err
 	}
 	for c.seen < c.rows {
@@ -211,6 +221,36 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 		c.pages = append(c.pages, p)
 	}
 	return c.checkEnd()
+}
+
+// storesDict reports whether the dictionary is handed on as it is.
+func (c *columnReader) storesDict() bool {
+	return c.codedMost == StoredTexts && c.leaf.physical == format.ByteArray
+}
+
+// storeDictionary describes the chunk's dictionary page, if it begins with one.
+func (c *columnReader) storeDictionary(place *encodedPlace) error {
+	header, err := c.nextHeader()
+	if err != nil || c.header.Type != format.DictionaryPage {
+		return err
+	}
+	n, err := c.dictionaryEntries(header)
+	if err != nil {
+		return err
+	}
+	body, err := c.body(header)
+	if err != nil {
+		return err
+	}
+	p := EncodedPage{Bytes: len(body), Size: int(c.header.UncompressedPageSize), Rows: n, Snappy: c.id == format.Snappy}
+	if n == 0 {
+		return nil
+	}
+	if err := checkSize(c.id, body, p.Size); err != nil {
+		return err
+	}
+	c.dictPage = p
+	return c.put(&c.dictPage, c.id, body, place)
 }
 
 // roomForPage makes sure that pages has room for another one (DRAWN).

@@ -29,8 +29,12 @@ import (
 // EncodedTexts: none, as for columns of other types.
 func (r *Reader) CodeTexts(most []int) { r.coded = most }
 
-// EncodedTexts is for CodeTexts: pages of byte arrays stay as they are.
-const EncodedTexts = math.MaxInt
+const (
+	// EncodedTexts is for CodeTexts: pages of byte arrays stay as they are.
+	EncodedTexts = math.MaxInt
+	// StoredTexts is for CodeTexts: the dictionary stays as it is too (EncodedChunk.DictPage).
+	StoredTexts = math.MaxInt - 1
+)
 
 // codedMost is the limit of CodeTexts for a column.
 func (r *Reader) codedMost(col int) int {
@@ -249,10 +253,11 @@ func (t *textCoder) dict(of column.Type) *column.Dict {
 // codesTexts reports whether pages of values of the chunk, whose dictionary was read, are handed on
 // as codes.
 func (c *columnReader) codesTexts() bool {
-	if c.coding || c.leaf.physical != format.ByteArray || c.codedMost == EncodedTexts {
+	if c.coding || c.leaf.physical != format.ByteArray || c.codedMost >= StoredTexts {
 		return c.coding
 	}
-	if c.meanText() > int64(c.codedMost) {
+	m := c.metadata()
+	if mean := m.TotalUncompressedSize/max(m.NumValues, 1) - 4; mean > int64(c.codedMost) {
 		return true
 	}
 	if c.dict != nil {
@@ -263,13 +268,6 @@ func (c *columnReader) codesTexts() bool {
 		}
 	}
 	return false
-}
-
-// meanText is about how many bytes a text of the chunk has, by the footer; too few where texts are
-// entries of a dictionary.
-func (c *columnReader) meanText() int64 {
-	m := c.metadata()
-	return m.TotalUncompressedSize/max(m.NumValues, 1) - 4
 }
 
 // putCoded puts a page of byte arrays in its place as codes of the chunk's dictionary.

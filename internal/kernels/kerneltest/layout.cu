@@ -137,11 +137,9 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(PagePool, seed);
   *out++ = __builtin_offsetof(PagePool, word_pages);
   *out++ = sizeof(ParquetDict);
-  *out++ = __builtin_offsetof(ParquetDict, spans);
-  *out++ = __builtin_offsetof(ParquetDict, bytes);
   *out++ = __builtin_offsetof(ParquetDict, words);
-  *out++ = __builtin_offsetof(ParquetDict, count);
-  *out++ = __builtin_offsetof(ParquetDict, words_each);
+  *out++ = __builtin_offsetof(ParquetDict, page);
+  *out++ = __builtin_offsetof(ParquetDict, output);
   *out++ = sizeof(ParquetField);
   *out++ = __builtin_offsetof(ParquetField, null_bit);
   *out++ = __builtin_offsetof(ParquetField, null_word);
