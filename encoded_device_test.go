@@ -138,10 +138,6 @@ func TestDeviceEncoded(t *testing.T) {
 			t.Errorf("%s: no row group was decoded by a device", c.name)
 		}
 	}
-	// where row groups are small, one has a text that its column's key has no room for
-	if did["two devices"].Declined == 0 {
-		t.Error("no row group was declined")
-	}
 }
 
 // Once tables show that devices pay, devices also take row groups that workers have begun to

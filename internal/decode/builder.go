@@ -184,7 +184,7 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 // dictionaries: those of strings that are not held inline, and what is computed of entries.
 func (p *Builder) looksUp(uses []int) bool {
 	for _, i := range uses {
-		if o := &p.plan.Outputs[i]; o.Of != nil || o.Physical == kernels.ParquetBytes && o.Form != kernels.ParquetInline {
+		if o := &p.plan.Outputs[i]; o.Of != nil || o.Physical == kernels.ParquetBytes && o.Form == kernels.ParquetBits {
 			return true
 		}
 	}

@@ -57,12 +57,14 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
 	}
 	a.groups, err = a.run.Group(ctx, in)
-	a.texts.end()
+	a.texts.read()
 	if err != nil || a.devices == nil {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
-	if err = a.devices.Finish(&a.groups, r.plan.Threads); err != nil || a.grouping != byValue {
+	err = a.devices.Finish(&a.groups, r.plan.Threads)
+	a.texts.end()
+	if err != nil || a.grouping != byValue {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads))

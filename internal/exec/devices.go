@@ -54,6 +54,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	}
 	if c.Decode.Plan != nil {
 		a.texts, c.Texts = r.newTexts(a)
+		c.TextMemory = a.texts.lender()
 	}
 	a.devices = gpu.New(ctx, c)
 	a.run.Accelerate(r.opt.Tuning.Accelerator(a.devices))

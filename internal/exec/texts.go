@@ -51,7 +51,24 @@ func (t *texts) count() (n, bytes int64) {
 	return t.Len()
 }
 
-// end is called when no string is added any more: it releases reserved memory that is not used.
+// lender is what a device's own strings draw their memory from once they are copied to the host;
+// nil: there is none.
+func (t *texts) lender() budget.Lender {
+	if t == nil {
+		return nil
+	}
+	return t.memory
+}
+
+// read is called when workers add no string any more.
+func (t *texts) read() {
+	if t != nil {
+		t.Close()
+	}
+}
+
+// end is called when devices have given back all that they do: it releases reserved memory that is
+// not used.
 func (t *texts) end() {
 	if t != nil {
 		t.Close()

@@ -130,8 +130,13 @@ func (d *Decoding) streams(memory int64) int {
 	return min(fit, d.underWay())
 }
 
-// underWay is how many batches occupy a device.
+// underWay is how many batches occupy a device. Of long strings, large dictionaries above all, the
+// kernels that go from string to string in a page leave most of the device idle, however large a
+// batch is.
 func (d *Decoding) underWay() int {
+	if d.Plan.Texts() {
+		return decodingStreams
+	}
 	return min(max(decodingBytes/d.Limits.Bytes, leastDecoding), decodingStreams)
 }
 
@@ -144,6 +149,9 @@ func (d *Decoding) slots(workers int) int {
 // here.
 func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	d := &p.devices.config.Decode
+	if p.wantsTexts() && p.texts == nil {
+		return
+	}
 	n := d.streams(p.memory + p.texts.memory()) // as it was planned
 	if n == 0 {
 		return

@@ -104,6 +104,9 @@ func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 // keeps reports whether the groups stay on the device, if stays says that they may.
 func (p *pass) keeps(g *groups.Groups, partitions int, stays bool) (bool, error) {
 	if !stays {
+		if err := p.copyTexts(); err != nil {
+			return false, err
+		}
 		return false, p.evict(g, partitions)
 	}
 	if what := p.devices.config.Select; what != nil {

@@ -57,7 +57,9 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 		if moved, err = p.moves(to, g, stays); moved {
 			err = p.move(g, to, 1<<bits)
 		} else if err == nil {
-			err = p.evict(g, 1<<bits)
+			if err = p.copyTexts(); err == nil {
+				err = p.evict(g, 1<<bits)
+			}
 		}
 		err = errors.Join(err, g.Close())
 	}

@@ -48,8 +48,11 @@ type Config struct {
 	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
 	ListsMemory *budget.Reservation
 
-	// Texts is how many bytes are reserved for long strings of keys, for which writers have less.
-	Texts int64
+	// Texts is how many bytes are reserved for long strings of keys, for which writers have less; 0:
+	// memory is not limited. TextMemory is what those of devices draw theirs from; nil: there is
+	// none.
+	Texts      int64
+	TextMemory budget.Lender
 
 	Keys    *key.Layout   // of the keys of rows
 	Arenas  *arena.Arenas // where rows with long strings refer to

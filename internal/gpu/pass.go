@@ -169,7 +169,11 @@ func (p *pass) write(writer int, rows []uint64) error {
 // copied is write with a panic as an error, which is no failure of the device either.
 func (p *pass) copied(writer int, rows []uint64) (err error) {
 	defer invariant.Recovered(&err)
-	return p.writers[writer].Write(rows)
+	to := p.writers[writer]
+	if err := p.leaveEarly(rows, to); err != nil {
+		return err
+	}
+	return to.Write(rows)
 }
 
 // close ends a pass.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -13,9 +14,10 @@ import (
 // texts is the store of long strings of a device (decode.Store), to which the rows refer that it
 // makes. Nothing is translated: the store's memory becomes a chunk of the run's registry.
 //
-// STORE-COPIED: the host reads no string of a row of a device before the pass has ended, and then
-// either the whole store has been copied to the chunk of its base, or the strings of the rows that
-// leave the device have been, one by one, and these rows refer to the copies.
+// STORE-COPIED: the host reads no string of a row of a device before the store has been copied to
+// the chunk of its base, which is done when the pass has ended, or the string alone has been, and
+// the row refers to the copy. That is so for the few groups that are wanted; and, where memory is
+// limited, for rows that leave the device before the end: their writer may put them to disk.
 //
 // Each device has a store of its own, so that equal strings of two devices have different refs:
 // their groups meet on the CPU, which compares the bytes (DEVICE-REFS).
@@ -52,12 +54,16 @@ const (
 // openTexts makes the store, if rows may have long strings, of a part of the memory of the pass.
 func (p *pass) openTexts() error {
 	c := &p.devices.config
-	if c.Decode.Plan == nil || !c.Decode.Plan.Texts() {
+	if !p.wantsTexts() || c.TextMemory == nil {
 		return nil
 	}
 	units := &c.Decode.Units.All
+	bytes := min(p.memory/storeParts, int64(storeBeside*float64(units.Bytes+units.Expanded)))
+	if c.Texts > 0 {
+		bytes = min(bytes, c.Texts/int64(len(p.devices.contexts)))
+	}
 	size := decode.StoreSize{
-		Bytes: min(p.memory/storeParts, int64(storeBeside*float64(units.Bytes+units.Expanded))),
+		Bytes: bytes,
 		Texts: int64(min(rowsOf(c), uint64(units.Rows))) * int64(c.Decode.Plan.TextFields()),
 	}
 	t, err := p.context.Lock()
@@ -76,9 +82,15 @@ func (p *pass) openTexts() error {
 	return nil
 }
 
+// wantsTexts reports whether rows that devices make may have long strings of theirs.
+func (p *pass) wantsTexts() bool {
+	plan := p.devices.config.Decode.Plan
+	return plan != nil && plan.Texts()
+}
+
 // apart reports whether equal strings may have different refs, being those of different devices.
 func (d *Devices) apart() bool {
-	return len(d.passes) > 1 && d.config.Decode.Plan != nil && d.config.Decode.Plan.Texts()
+	return len(d.passes) > 1 && d.passes[0].wantsTexts()
 }
 
 // store is the store of a pass, if it has one.
@@ -115,7 +127,7 @@ func (p *pass) copyTexts() error {
 	}
 	registry := p.texts.registry
 	registry.Fill(p.texts.Base, memory)
-	registry.New().Own(memory, 0, p.texts.Base)
+	registry.NewFrom(p.devices.config.TextMemory).Own(memory, 0, p.texts.Base)
 	p.texts.copied = true
 	return nil
 }
@@ -153,12 +165,16 @@ func (p *pass) takeTexts(rows []uint64) error {
 	if len(long) > singly {
 		return p.copyTexts()
 	}
+	return p.takeSingly(long, p.texts.registry.NewFrom(p.devices.config.TextMemory))
+}
+
+// takeSingly copies strings to an arena, one by one.
+func (p *pass) takeSingly(long []key.Ref, to *arena.Arena) error {
 	t, err := p.context.Lock()
 	if err != nil {
 		return err
 	}
 	defer t.Unlock()
-	to := p.texts.registry.New()
 	for _, l := range long {
 		ref, memory := to.Room(l.Bytes)
 		if err := p.texts.Read(t, memory, 8*int(uint32(*l.Ref))); err != nil {
@@ -167,6 +183,25 @@ func (p *pass) takeTexts(rows []uint64) error {
 		*l.Ref = ref
 	}
 	return nil
+}
+
+// leaveEarly makes the refs of rows valid that go to a writer before the pass has ended, where that
+// may put them to disk (STORE-COPIED).
+func (p *pass) leaveEarly(rows []uint64, to *cpu.PartitionWriter) error {
+	if p.texts == nil || p.texts.copied || p.devices.config.Texts == 0 {
+		return nil
+	}
+	long, bytes := p.longOf(rows), 0
+	for _, l := range long {
+		bytes += arena.Size(l.Bytes)
+	}
+	if len(long) == 0 {
+		return nil
+	}
+	if err := to.Room(bytes); err != nil {
+		return err
+	}
+	return p.takeSingly(long, to.Values())
 }
 
 // longOf is the refs of rows to the store.

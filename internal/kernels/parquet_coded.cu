@@ -1,5 +1,6 @@
 // Where the elements of pages begin, for parquet_decode_values: the runs of coded pages, and the
-// strings of pages of texts. The three kernels of chain_page.cuh, one after the other.
+// strings of pages of texts. First parquet_coded_even looks for pages of strings of one length, of
+// which nothing more has to be found; then the three kernels of chain_page.cuh.
 //
 // Cost, of a page of 1 MB with runs of 8 codes: link and find some 60 and 100 instructions of a
 // thread for each byte, walk some 40 cycles for each window, and 2,000 for each tile of them.
@@ -15,7 +16,19 @@ static __device__ __forceinline__ void parquet_chain(const ParquetJob& job, cons
   ParquetCodedPage coded;
   if (parquet_coded_page(job, page, coded)) return each(coded.runs, coded.coded);
   ParquetStringsPage texts;
-  if (parquet_strings_page(job, page, texts)) each(texts.chain, texts.strings);
+  if (parquet_strings_page(job, page, texts) && *texts.each == PARQUET_UNEVEN) each(texts.chain, texts.strings);
+}
+
+// Blocks: one for each page; CHAIN_THREADS threads a block. The barriers are for the stop word, and
+// for `uneven`; parquet_strings_even has more.
+extern "C" __global__ void __launch_bounds__(CHAIN_THREADS) parquet_coded_even(ParquetJob job) {
+  __shared__ uint32_t flag, uneven;
+  if (parquet_stopped(job.stop, &flag)) return;
+  ParquetStringsPage texts;
+  if (!parquet_strings_page(job, job.pages[blockIdx.x], texts)) return;
+  if (threadIdx.x == 0) uneven = 0;
+  __syncthreads();
+  parquet_strings_even(texts, &uneven);
 }
 
 // parquet_windows calls each(window) for those of the page's windows that are the block's.

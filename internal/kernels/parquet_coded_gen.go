@@ -15,7 +15,7 @@ var parquetCodedPTX []byte
 //go:embed ptx/parquet_coded.code
 var parquetCodedCode []byte
 
-var parquetCodedSource = Source{PTX: parquetCodedPTX, Code: parquetCodedCode, Kernels: []string{"parquet_coded_link", "parquet_coded_walk", "parquet_coded_find"}}
+var parquetCodedSource = Source{PTX: parquetCodedPTX, Code: parquetCodedCode, Kernels: []string{"parquet_coded_even", "parquet_coded_link", "parquet_coded_walk", "parquet_coded_find"}}
 
 // ParquetCoded is the kernels of parquet_coded.cu in a context.
 type ParquetCoded struct {
@@ -36,10 +36,21 @@ func LoadParquetCoded(t *cuda.Thread) (*ParquetCoded, error) {
 	return k, nil
 }
 
+// Even launches parquet_coded_even.
+func (k *ParquetCoded) Even(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
+	args := parquetCodedEvenArgs{job: job}
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 224)
+}
+
+// parquetCodedEvenArgs lies in memory as parquet_coded_even's parameters.
+type parquetCodedEvenArgs struct {
+	job ParquetJob
+}
+
 // Link launches parquet_coded_link.
 func (k *ParquetCoded) Link(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedLinkArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 224)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 224)
 }
 
 // parquetCodedLinkArgs lies in memory as parquet_coded_link's parameters.
@@ -50,7 +61,7 @@ type parquetCodedLinkArgs struct {
 // Walk launches parquet_coded_walk.
 func (k *ParquetCoded) Walk(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedWalkArgs{job: job}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 224)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 224)
 }
 
 // parquetCodedWalkArgs lies in memory as parquet_coded_walk's parameters.
@@ -61,7 +72,7 @@ type parquetCodedWalkArgs struct {
 // Find launches parquet_coded_find.
 func (k *ParquetCoded) Find(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedFindArgs{job: job}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 224)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 224)
 }
 
 // parquetCodedFindArgs lies in memory as parquet_coded_find's parameters.

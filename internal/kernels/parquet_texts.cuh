@@ -152,9 +152,12 @@ struct ParquetStrings {
 
 // ParquetStringsPage is a page of strings of any length.
 struct ParquetStringsPage {
-  ChainPage chain;
+  ChainPage chain;  // of strings of different lengths
   ParquetStrings strings;
+  uint32_t* each;  // in front of the chain's memory: the bytes that all strings have, or PARQUET_UNEVEN
 };
+constexpr uint32_t PARQUET_UNEVEN = 0xffffffff;
+constexpr uint32_t PARQUET_EACH_ROOM = 16;  // bytes of `each`
 
 // parquet_strings_page reads where the strings of a page lie, and what is found out of them; false:
 // it has none.
@@ -163,10 +166,34 @@ __device__ __forceinline__ bool parquet_strings_page(const ParquetJob& job, cons
   const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
   if (body.damaged || body.values.size == 0) return false;
   p.strings = {page.rows};
+  p.each = reinterpret_cast<uint32_t*>(job.work + page.runs);
   p.chain.elements = body.values.at;
   p.chain.n = body.values.size;
-  p.chain.place(job.work + page.runs);
+  p.chain.place(job.work + page.runs + PARQUET_EACH_ROOM);
   return true;
+}
+
+// parquet_strings_even finds out whether all strings of a page have the length of the first, which
+// is mostly so where they are codes. Each is then where the string before it ends, as EVEN of
+// parquet_strings.cuh has it. All threads of a block call. `uneven` is shared memory, 0 before. The
+// barriers: before the answer is read, in each round, and behind the last.
+__device__ __forceinline__ void parquet_strings_even(const ParquetStringsPage& p, uint32_t* uneven) {
+  constexpr uint32_t ROUND = 8;  // strings of a thread
+  const uint32_t size = p.chain.n < 4 ? PARQUET_UNEVEN : uint32_t(parquet_load(p.chain.elements, 4));
+  const uint64_t apart = uint64_t(size) + 4, count = p.chain.n / apart;
+  bool good = count * apart == p.chain.n;
+  for (uint64_t first = 0; good && first < count; first += blockDim.x * ROUND) {
+    bool even = true;
+    for (uint32_t i = 0; i < ROUND; i++) {
+      const uint64_t at = first + i * blockDim.x + threadIdx.x;
+      if (at < count) even &= uint32_t(parquet_load(p.chain.elements + at * apart, 4)) == size;
+    }
+    if (!even) st_relaxed(uneven, 1);
+    __syncthreads();
+    good = ld_relaxed(uneven) == 0;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) *p.each = good ? size : PARQUET_UNEVEN;
 }
 
 // parquet_put_raw writes where the string at p is, unless it is short.
@@ -179,8 +206,8 @@ __device__ __forceinline__ void parquet_put_raw(const ParquetJob& job, const Par
   arrays.put(output.words - 1, row, PARQUET_TEXT_RAW | size);
 }
 
-// parquet_each_string calls each(row, at, size) for the first `rows` strings of a page, those in
-// windows of this block, which is share `part` of `parts`. All threads of the block call. `sums` is
+// parquet_each_string calls each(row, at, size) for the first `rows` strings of a page, those of
+// this block, which is share `part` of `parts`. All threads of the block call. `sums` is
 // shared memory. The barriers: that of each sum, and one before the next.
 template <class Each>
 __device__ __forceinline__ void parquet_each_string(const ParquetJob& job, const ParquetPage& page, uint32_t rows, uint32_t part,
@@ -188,6 +215,14 @@ __device__ __forceinline__ void parquet_each_string(const ParquetJob& job, const
   if (rows == 0) return;
   ParquetStringsPage p;
   if (!parquet_strings_page(job, page, p)) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+  if (*p.each != PARQUET_UNEVEN) {
+    const uint64_t apart = uint64_t(*p.each) + 4;
+    if (rows * apart > p.chain.n) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+    for (uint64_t row = part * blockDim.x + threadIdx.x; row < rows; row += parts * blockDim.x) {
+      each(uint32_t(row), p.chain.elements + row * apart + 4, *p.each);
+    }
+    return;
+  }
   const uint32_t count = p.chain.window_count, share = (count + parts - 1) / parts;
   const uint32_t lo = uint64_t(part) * share < count ? part * share : count, hi = count - lo < share ? count : lo + share;
   if (lo == hi) return;

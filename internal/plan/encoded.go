@@ -26,7 +26,7 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 	if why != "" {
 		return nil, why
 	}
-	b := encodedBuilder{planner: p, layout: p.DeviceKeys(), values: map[int]int{}}
+	b := encodedBuilder{planner: p, layout: p.DeviceKeys(), stateWords: len(row.Words), values: map[int]int{}}
 	b.plan = &decode.Plan{HashWords: 1, KeyWords: b.layout.Words}
 	if why := b.keys(); why != "" {
 		return nil, why
@@ -48,9 +48,11 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 type encodedBuilder struct {
 	*planner
 	layout *key.Layout // of the keys
-	plan   *decode.Plan
-	values map[int]int // column of the scan -> the output that is its value
-	args   []int       // argument -> the output that it is; noOutput: it is not needed
+	// words of the states of a row
+	stateWords int
+	plan       *decode.Plan
+	values     map[int]int // column of the scan -> the output that is its value
+	args       []int       // argument -> the output that it is; noOutput: it is not needed
 
 	computed []*expr.Expr // the expressions whose values the program stores, and
 	stored   []int        // the outputs that these are
@@ -76,10 +78,13 @@ func (b *encodedBuilder) keys() (why string) {
 	return ""
 }
 
-// textsOnDevice reports whether devices keep the strings of a key field themselves. They cannot be
-// put to disk there: where memory is limited they are the host's (package key: Texts).
+// textsOnDevice reports whether devices keep the strings of a key field themselves. Where memory is
+// limited, a row that leaves a device before the end needs a copy of each of its strings, one by
+// one: there devices keep them only if none is likely to leave, and else they are the host's
+// (package key: Texts).
 func (b *encodedBuilder) textsOnDevice(o *decode.Output) bool {
-	return b.left == 0 && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
+	stay := b.left == 0 || b.Facts.Rows >= 0 && b.Facts.Rows*int64(8*(1+b.layout.Words+b.stateWords)) <= mostRowsOnDevice
+	return stay && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
 }
 
 // key is the output of a key, without its form: a column, what is computed of the entries of one,
@@ -131,6 +136,10 @@ func (p *planner) longTexts(rows int64) (n int64) {
 	}
 	return n
 }
+
+// mostRowsOnDevice is how many bytes of rows, if each were a group, any device of a data center has
+// room for in its table, beside batches and strings.
+const mostRowsOnDevice = 4 << 30
 
 // inlineWords is how many words kernels.ParquetInline has.
 const inlineWords = 2
