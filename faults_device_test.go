@@ -46,7 +46,7 @@ var deviceWays = []struct {
 	kept   int64 // bytes for rows to stay in
 	direct bool  // they come back straight from there
 	agg    string
-	best   int64 // so many groups are wanted; 0: all
+	best   int64 // so many groups are wanted, below 0 without an order; 0: all
 	noKeys bool
 }{
 	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "max(x)", 0, false},
@@ -55,6 +55,7 @@ var deviceWays = []struct {
 	{"kept, then placed", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20, Partitions: 64}, 8 << 20, false, "max(x)", 0, false},
 	{"lists", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 32 << 20, Partitions: 4}, 0, false, "median(x)", 0, false},
 	{"selected", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 1 << 20, Partitions: 4}, 0, false, "max(x)", 5, false},
+	{"limited", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 1 << 20, Partitions: 4}, 0, false, "max(x)", -5, false},
 	{"no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20}, 0, false, "max(x)", 0, true},
 	{"distinct", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "count(distinct x)", 0, false},
 }
@@ -87,6 +88,8 @@ func TestDeviceFaults(t *testing.T) {
 		}
 		if way.best > 0 {
 			q.OrderBy, q.Limit = []string{"-" + way.agg}, way.best
+		} else if way.best < 0 {
+			q.Limit = -way.best
 		}
 		want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 		for _, device := range []string{"gpu", "auto"} {

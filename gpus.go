@@ -13,6 +13,9 @@ import (
 // What a run has made on a device the next one finds there: streams, events, and up to 512 MiB of
 // pinned host memory a device. A run with a memory limit frees that memory first, so that the
 // process stays within the limit.
+//
+// Of the devices "auto" and "gpu" a run that is given them uses the first that is open. Then "auto"
+// chooses between it and the CPU without the time that opening takes.
 type GPUs struct{ set *device.Set }
 
 // OpenGPUs opens devices: "gpu" is the first usable one, numbers such as "0,1" are those. The

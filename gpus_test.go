@@ -70,3 +70,32 @@ func TestDeviceStaysOpen(t *testing.T) {
 		}
 	}
 }
+
+// A run uses the device that is open, whichever it is, unless it names another; "auto" leaves small
+// inputs to the CPU.
+func TestDeviceOpenIsUsed(t *testing.T) {
+	gputest.Need(t, 2)
+	gputest.Closed(t)
+	g, err := gagg.OpenGPUs(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	q := gagg.Query{From: gagg.Files(randomFile(t, 2_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)")}
+	for _, x := range []struct {
+		device, want string
+		pays         bool
+	}{{"auto", "gpu:1", true}, {"gpu", "gpu:1", true}, {"0", "gpu:0", true}, {"auto", "cpu", false}, {"gpu", "gpu:1", false}} {
+		o := gagg.Options{Device: x.device, GPUs: g, Threads: 2, Streams: 1, GPUMemory: 8 << 20}
+		if x.pays {
+			o = gagg.Tuned(o, gagg.DevicePays())
+		}
+		if _, s, err := answerStats(t, q, o); err != nil || s.Device != x.want {
+			t.Errorf("%+v: computed on %s; %v", x, s.Device, err)
+		}
+	}
+}

@@ -14,6 +14,13 @@ func (t *Table) CountGroups(s *cuda.Stream, total cuda.Span) error {
 	return k.count.Slots(s, k.rows(clearKernel, uint64(t.view.Slots)+1), k.view, t.view, total.Ptr)
 }
 
+// FirstHash sets a word of 64 bits in device memory, which is 0 before, to the complement of a hash
+// that at least so many groups do not exceed. The word stays 0 where no such hash is found near the
+// front of the table. The layout has hashes; kernels of other streams may add meanwhile.
+func (t *Table) FirstHash(s *cuda.Stream, groups uint64, beyond cuda.Span) error {
+	return t.k.count.First(s, kernels.EgaFirstGrid(), t.k.view, t.view, groups, kernels.EgaFirstSlots(groups), beyond.Ptr)
+}
+
 // Groups counts the groups, and waits for that.
 func (t *Table) Groups(s *cuda.Stream) (uint64, error) {
 	total := t.gather.Total

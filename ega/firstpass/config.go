@@ -37,6 +37,12 @@ type Config struct {
 	Groups uint64        // an estimate of how many groups there are; 0: not known
 	Bound  uint64        // how many there can be at most; 0: not known
 
+	// Limit is how many groups are wanted, the first in order of hash; 0: all. The pass calls Lower
+	// now and then with a hash that at least as many groups of its table do not exceed, from
+	// several goroutines at once. Rows with greater hashes need not be submitted from then on.
+	Limit uint64
+	Lower func(hash uint64)
+
 	// Writers is the number of goroutines that take rows for which the device has no room; default
 	// 1. Each calls Write with its number, from 0, and with rows of its own. Write copies the
 	// rows, which are not valid after it has returned.
@@ -103,6 +109,9 @@ func (c *Config) Validate() error {
 	}
 	for i := range c.Lists {
 		errs = append(errs, c.Lists[i].Validate(c.Layout.Ops))
+	}
+	if c.Limit > 0 && c.Lower == nil {
+		errs = append(errs, errors.New("nobody to tell which groups are first"))
 	}
 	if c.RetainBytes < 0 {
 		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.RetainBytes))

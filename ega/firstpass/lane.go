@@ -23,7 +23,9 @@ type tile struct {
 // These are the words of a stage's facts, in this order: the rows of the rest; their status; the
 // groups of the table, if they were counted; why rows could not be made; how many rows and groups
 // blocks have sent to the table, if they combined the tile's rows first; whether the rows must not
-// be combined (listTile); and how many rows were made, if they may be fewer than were submitted.
+// be combined (listTile); how many rows were made, if they may be fewer than were submitted; and
+// the complement of a hash that enough groups do not exceed, if one was looked for and found
+// (Config.Limit).
 const (
 	tileRest = iota
 	tileStatus
@@ -32,6 +34,7 @@ const (
 	tileSent
 	tileHold
 	tileMade
+	tileBeyond
 )
 
 // fact is a word of a stage's facts.
@@ -57,7 +60,7 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 	if err != nil {
 		return err
 	}
-	return t.pass.table.count(s.Stream, fact(s, tileGroups))
+	return t.pass.table.count(s)
 }
 
 // Output takes care of the rest.

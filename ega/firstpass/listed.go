@@ -44,7 +44,7 @@ func (t *listTile) combine(s *streams.Stage, rows cuda.Span) (err error) {
 	if t.epoch, err = t.pass.table.list(s, rows, t.rows, &t.pass.lists); err != nil {
 		return err
 	}
-	return t.pass.table.count(s.Stream, fact(s, tileGroups))
+	return t.pass.table.count(s)
 }
 
 // list queues the combination of rows and the noting of their values, both only if each row finds

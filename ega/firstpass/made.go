@@ -15,7 +15,8 @@ type Maker interface {
 	// undefined.
 	Make(s *cuda.Stream, in, work cuda.Span, out Made) error
 
-	// Filters reports whether there may be fewer rows than were submitted: out.Made tells how many.
+	// Filters reports, after Make, whether there may be fewer rows than were submitted: out.Made
+	// tells how many.
 	Filters() bool
 
 	// Settled is called once for each job. If stop is 0, that many rows were taken; otherwise stop
@@ -95,7 +96,7 @@ func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	if t.epoch, err = t.pass.table.addTile(l.kernels, s, rows, t.rows, without); err != nil {
 		return err
 	}
-	return t.pass.table.count(s.Stream, fact(s, tileGroups))
+	return t.pass.table.count(s)
 }
 
 // make has the rows made. If there may be fewer than were submitted, it waits until their number

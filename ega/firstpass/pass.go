@@ -71,6 +71,7 @@ func (m *Pass) open() error {
 	if err := m.lists.open(m.kernels, m.config.Lists, &m.plan); err != nil {
 		return err
 	}
+	m.table.limit, m.table.lower = m.config.Limit, m.config.Lower
 	if err := m.table.open(m.kernels, &m.plan, m.config.Groups); err != nil {
 		return err
 	}

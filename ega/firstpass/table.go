@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/streams"
 )
 
 // table is the table of all lanes of a Pass. Kernels of several streams combine into it at the same
@@ -17,6 +18,8 @@ type table struct {
 	plan    *plan
 	kernels *ega.Kernels
 	groups  uint64 // an estimate of the caller's; 0: not known
+	limit   uint64 // Config.Limit, and Lower
+	lower   func(hash uint64)
 
 	tiles    atomic.Uint64 // that were added
 	seen     atomic.Uint64 // groups at the last count; 0: none was made
@@ -90,9 +93,10 @@ func (p *table) estimate() uint64 {
 }
 
 // count queues a count of the groups behind every tile whose number is a power of two: reading all
-// slots takes long where there are many, and an estimate half as large does no harm. observe reads
-// the count.
-func (p *table) count(s *cuda.Stream, to cuda.Span) error {
+// slots takes long where there are many, and an estimate half as large does no harm. Where only
+// the first groups are wanted, it looks for a hash that enough groups do not exceed. observe reads
+// both.
+func (p *table) count(s *streams.Stage) error {
 	if n := p.tiles.Add(1); n&(n-1) != 0 {
 		return nil
 	}
@@ -101,7 +105,12 @@ func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	if p.table == nil {
 		return errNoTable
 	}
-	return p.table.CountGroups(s, to)
+	if p.limit > 0 {
+		if err := p.table.FirstHash(s.Stream, p.limit, fact(s, tileBeyond)); err != nil {
+			return err
+		}
+	}
+	return p.table.CountGroups(s.Stream, fact(s, tileGroups))
 }
 
 // observe reads the facts of a tile with that many rows: how many groups the table has, if they
@@ -109,6 +118,9 @@ func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 func (p *table) observe(rows uint64, facts []uint64) {
 	if groups := facts[tileGroups]; groups > 0 {
 		p.seen.Store(groups)
+	}
+	if beyond := facts[tileBeyond]; beyond > 0 {
+		p.lower(^beyond)
 	}
 	p.strategy.noteSent(rows, facts[tileSent])
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sort"
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -168,6 +169,13 @@ func (g *Groups) Open() error {
 
 // Len is how many groups there are.
 func (g *Groups) Len() uint64 { return uint64(g.from[len(g.from)-1]) }
+
+// firstHash is a hash that at least so many groups do not exceed, or all, and how many do not:
+// those of the first fine buckets.
+func (g *Groups) firstHash(wanted uint64) (hash, groups uint64) {
+	n := sort.Search(len(g.from)-1, func(n int) bool { return uint64(g.from[n]) >= wanted })
+	return uint64(n)<<(64-g.fine) - 1, uint64(g.from[n])
+}
 
 // Partition is how many groups partition p has.
 func (g *Groups) Partition(p int) uint64 {

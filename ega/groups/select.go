@@ -16,8 +16,8 @@ import (
 // memory of the readers, so it must end before the first reader is made.
 
 // Selection says which groups are wanted: all of them, or those that a program keeps. If Best is
-// above 0, only the Best groups among these are wanted, by their ranks. More groups are handed out
-// if ranks are equal and ByHash is not set, or if the program cannot decide.
+// above 0, only the Best groups among these are wanted, by their ranks or hashes. More groups are
+// handed out if ranks are equal and ByHash is not set, or if the program cannot decide.
 type Selection struct {
 	All bool // the other fields but Count do not matter
 
@@ -25,6 +25,10 @@ type Selection struct {
 	Steps     []kernels.ParquetStep // with Best, one of them stores the word that ranks follow from
 	Registers int
 	Best      uint64
+
+	// Hashes: the Best groups are the first in order of hash. No step stores a word, and the
+	// fields up to ByHash do not matter.
+	Hashes bool
 
 	Rank       kernels.EgaRankKind
 	Descending bool
@@ -118,6 +122,7 @@ func (n *selecting) open() (bool, error) {
 		Values: part(valuesAt, 1).Ptr, Steps: part(stepsAt, 1).Ptr, StepCount: uint32(len(n.what.Steps)), Registers: uint32(n.what.Registers),
 		RowsWord: uint32(n.what.Count.Word), RowsShift: n.what.Count.Shift, RowsMask: n.what.Count.Mask,
 		Rank: uint8(n.what.Rank), Descending: flag(n.what.Descending), NullsFirst: flag(n.what.NullsFirst),
+		ByHash: flag(n.what.Hashes), // all have the rank Tied, which is 0
 	}
 	n.grid = kernels.EgaSelectGrid(n.config.Table.View().Slots, n.what.Registers)
 	return true, errors.Join(
@@ -163,6 +168,10 @@ func (n *selecting) few() (bound uint64, fit bool, err error) {
 	if n.what.All {
 		return ^uint64(0), n.Len() <= uint64(n.rows.Size/n.row), nil
 	}
+	if n.what.Hashes && len(n.what.Steps) == 0 {
+		bound, kept := n.firstHash(n.what.Best)
+		return bound, n.pays(kept), nil
+	}
 	words, err := n.counted(func(out cuda.Ptr) error {
 		return n.kernel.Range(n.stream, n.grid, n.view, n.config.Table.View(), n.wanted, out)
 	})
@@ -180,8 +189,12 @@ func (n *selecting) few() (bound uint64, fit bool, err error) {
 		n.wanted.Tied, n.wanted.ByHash = bound, 1
 		return n.few()
 	}
-	kept += words[unsureWord]
-	return bound, kept <= n.Len()/selectShare && kept <= uint64(n.rows.Size/n.row), nil
+	return bound, n.pays(kept + words[unsureWord]), nil
+}
+
+// pays reports whether so many groups should leave alone.
+func (n *selecting) pays(groups uint64) bool {
+	return groups <= n.Len()/selectShare && groups <= uint64(n.rows.Size/n.row)
 }
 
 // parts reports whether the groups of the last rank, which too many have, are to be parted by their

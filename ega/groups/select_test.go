@@ -129,6 +129,59 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// The groups with the least hashes are selected, of all or of those that a program keeps, and
+// hardly any others.
+func TestSelectFirst(t *testing.T) {
+	r := egatest.NewRig(t)
+	l := ega.Layout{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.AddLowInt, combine.AddHigh}, Mates: []int{1}}
+	rows := egatest.Rows(rand.New(rand.NewPCG(15, 16)), &l, 3000, func(i int) uint64 { return uint64(i) })
+	for i, at := 0, 3; at < len(rows); i, at = i+1, at+l.Stride() {
+		rows[at], rows[at+1] = uint64(i%2), 0
+	}
+	g := locateIn(r, &l, 6000, groups.DefaultReadBytes, rows)
+	r.Do(g.Open())
+	order := ranked(&l, rows, 0, kernels.EgaRankUnsigned, false)
+	for _, odd := range []bool{false, true} {
+		for _, best := range []uint64{1, 10, 500, 2900, 5000} {
+			what := &groups.Selection{Hashes: true, Best: best, Count: groups.Count{Word: 3, Mask: math.MaxUint64}}
+			if odd {
+				what.Values = []kernels.EgaValue{{Word: 3, Mask: math.MaxUint64, Presence: kernels.EgaPresence{Least: 1}}}
+				what.Steps, what.Registers = []kernels.ParquetStep{{Code: kernels.ParquetLoad}, {Code: kernels.ParquetKeep}}, 1
+			}
+			met, left := map[uint64]bool{}, uint64(0)
+			got, done, err := g.Select(what, func(rows []uint64) error {
+				for row := range slices.Chunk(rows, l.Stride()) {
+					met[row[0]] = true
+				}
+				return nil
+			})
+			r.Do(err)
+			if few := best <= 500; done != few {
+				t.Errorf("%d, odd %t: selected %t", best, odd, done)
+			}
+			if !done {
+				continue
+			}
+			wanted := best
+			for _, row := range order {
+				if is := !odd || row[3] == 1; is && wanted > 0 {
+					wanted--
+					if !met[row[0]] {
+						t.Errorf("%d, odd %t: hash %#x has not left", best, odd, row[0])
+					}
+				}
+				if !met[row[0]] {
+					left += row[3]
+				}
+			}
+			if got.Left != left || got.Groups != uint64(len(met)) || got.Groups > best+3000/64 {
+				t.Errorf("%d, odd %t: %+v, %d groups, others count %d", best, odd, got, len(met), left)
+			}
+		}
+	}
+	r.Do(g.Close())
+}
+
 // Groups that a program keeps are emitted; so are groups of which it cannot tell, of any rank; and
 // an error of emit ends the selection.
 func TestSelectProgram(t *testing.T) {

@@ -13,10 +13,12 @@ import (
 // hashLimit is a limit without an order: of all groups only the first ones in order of hash are
 // wanted. Each worker knows that a group is not among them once it has met as many with lower
 // hashes. Rows of such groups are dropped after their keys and arguments were computed, so that an
-// error of these stays one.
+// error of these stays one. Devices tell such hashes of their tables (LowerBound), and pass over
+// the rows beyond the bound that they would make.
 //
 // FIRST-KEPT: a row is dropped only if its group has a hash above that of enough groups that are in
-// tables. The bound only falls, so that no row of a group that is put out was dropped before.
+// tables, of workers or of devices. The bound only falls, so that no row of a group that is put out
+// was dropped before. When what devices have is void, a run with a bound of its own begins.
 type hashLimit struct {
 	groups int
 	bound  atomic.Uint64 // groups with greater hashes are not wanted
@@ -31,6 +33,41 @@ func newHashLimit(groups int) *hashLimit {
 	f.bound.Store(math.MaxUint64)
 	return f
 }
+
+// Limit is how many groups are wanted, the first in order of hash; 0: all.
+func (r *Run) Limit() int {
+	if r.limit == nil {
+		return 0
+	}
+	return r.limit.groups
+}
+
+// Bound is the hash that those of the wanted groups do not exceed, as far as it is known by now.
+// Without a limit it is the greatest hash.
+func (r *Run) Bound() uint64 {
+	if r.limit == nil {
+		return math.MaxUint64
+	}
+	return r.limit.bound.Load()
+}
+
+// LowerBound tells that at least Limit groups, which the accelerator has, have hashes up to
+// this one (FIRST-KEPT). The run has a limit.
+func (r *Run) LowerBound(hash uint64) { r.limit.lower(hash) }
+
+// lower lowers the bound to a hash, if that is less.
+func (f *hashLimit) lower(hash uint64) {
+	for {
+		bound := f.bound.Load()
+		if hash >= bound || f.bound.CompareAndSwap(bound, hash) {
+			return
+		}
+	}
+}
+
+// TableGroups is about how many groups a worker has met when it has dropped those that are not
+// among the first of a limit.
+func TableGroups(limit int64) int64 { return 2 * max(2*limit, limitLeast) }
 
 // hashLimiter is a worker's part of a limit: it lowers the bound, and drops rows beyond it.
 type hashLimiter struct {
@@ -55,13 +92,7 @@ func (n *hashLimiter) lower(keys *key.Layout, t *agg.Table) {
 	keys.RowHashes(t.Rows, t.Stride, n.hashes)
 	n.next = 2 * len(n.hashes)
 	slices.Sort(n.hashes)
-	last, f := n.hashes[n.limit.groups-1], n.limit
-	for {
-		bound := f.bound.Load()
-		if last >= bound || f.bound.CompareAndSwap(bound, last) {
-			return
-		}
-	}
+	n.limit.lower(n.hashes[n.limit.groups-1])
 }
 
 // dropBeyondLimit drops those of the n rows whose groups are not wanted, from keys, arguments and

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -43,18 +44,30 @@ func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
 // Out is where what the kernels make goes.
 type Out struct {
 	Rows cuda.Span // Plan.RowBytes
-	Made cuda.Span // 8 bytes, 0 before: how many rows there are, if the plan filters
+	// 8 bytes, 0 before: how many rows there are, if the plan filters or the bound does
+	Made cuda.Span
 	Stop cuda.Span // 8 bytes, 0 before: 0, or a reason why the rows mean nothing (Reason)
 }
 
+// NoBound is the bound of hashes that no hash is beyond.
+const NoBound = math.MaxUint64
+
 // Make queues the kernels that write the rows of a batch, which lies in in, with work
-// (Batch.WorkBytes) as their memory.
-func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) error {
+// (Batch.WorkBytes) as their memory. Rows with a hash above bound are passed over, if the plan says
+// that they may be (Plan.Limited); else bound is NoBound.
+func (k *Kernels) Make(s *cuda.Stream, p *Batch, bound uint64, in, work cuda.Span, out Out) error {
 	if p.rows == 0 {
 		return nil
 	}
 	job := p.job(in, work, out)
 	job.Store = k.store.descriptor()
+	list, passed := p.first(work)
+	if bound != NoBound && p.plan.Filters { // out.Made is that of the rows within the bound
+		job.Made = passed.Ptr
+		if err := s.Fill(passed, 0); err != nil {
+			return err
+		}
+	}
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
 		return err
 	}
@@ -88,7 +101,24 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) er
 			return err
 		}
 	}
+	if bound != NoBound { // hashes of texts are known by now
+		if err := k.rows.First(s, kernels.ParquetFirstGrid(p.rows), job, bound, list.Ptr, out.Made.Ptr); err != nil {
+			return err
+		}
+		job.Kept, job.Made = list.Ptr, out.Made.Ptr
+	}
 	return k.rows.Make(s, kernels.ParquetRowGrid(p.rows, p.plan.RowWords()), job, out.Rows.Ptr)
+}
+
+// first is the memory for the list of rows within the bound, and for the number of those that the
+// program keeps: the last of the work memory. Neither, if the plan does without.
+func (p *Batch) first(work cuda.Span) (list, passed cuda.Span) {
+	if !p.plan.Limited {
+		return list, passed
+	}
+	end := cuda.Size(p.WorkBytes())
+	from := end - cuda.Size(4*arrayWords(p.rows)+countBytes)
+	return work.Slice(from, end-countBytes), work.Slice(end-countBytes, end)
 }
 
 // largest is the rows of the largest page.

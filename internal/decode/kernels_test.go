@@ -103,6 +103,47 @@ func TestMakeRows(t *testing.T) {
 	}
 }
 
+// Rows whose hashes are beyond a bound are passed over, with a filter and without.
+func TestMakeLimitedRows(t *testing.T) {
+	const rows = 5000
+	d := newDevice(t)
+	r := rand.New(rand.NewPCG(18, 1))
+	few := draw(700, func() int64 { return r.Int64N(1000) })
+	k := ints(column.Int64, kernels.ParquetInt64, draw(rows, func() int64 { return few[r.IntN(len(few))] }))
+	k = nullable(k, draw(rows, func() bool { return r.IntN(50) == 0 }))
+	v := ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return r.Int64N(2) }))
+	for _, filters := range []bool{false, true} {
+		g := newRig(t, 18, []source{k, texts(someTexts(r, rows, 0, 15, 3))}, []source{v})
+		g.plan.Limited = true
+		if filters { // v = 1
+			g.plan.Filters, g.plan.Registers = true, 2
+			g.plan.Steps = []kernels.ParquetStep{
+				{Code: kernels.ParquetLoad, Constant: 2}, {Code: kernels.ParquetKeep, A: 0},
+			}
+		}
+		g.unit(0, rows/3)
+		g.unit(rows/3, rows)
+		p, memory := g.finish()
+		all := g.rows(0, rows)
+		stride := g.plan.RowWords()
+		for _, bound := range []uint64{0, 1 << 58, 1 << 63, all[0], NoBound - 1, NoBound} {
+			var want [][]uint64
+			for row := range slices.Chunk(all, stride) {
+				if row[0] <= bound && (!filters || row[1+g.plan.KeyWords+1] == 1) {
+					want = append(want, row)
+				}
+			}
+			made, stop := d.makeUpTo(t, p, bound, memory)
+			got := slices.Collect(slices.Chunk(made, stride))
+			slices.SortFunc(want, slices.Compare)
+			slices.SortFunc(got, slices.Compare)
+			if stop != 0 || !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("filters %t, hashes up to %#x: %d rows, want %d, or others; stopped: %s", filters, bound, len(got), len(want), Reason(stop))
+			}
+		}
+	}
+}
+
 // Whatever driver call fails while the kernels are loaded, used and closed, it is told, and nothing
 // is left behind.
 func TestKernelFaults(t *testing.T) {
@@ -117,7 +158,7 @@ func TestKernelFaults(t *testing.T) {
 		if err := thread.Write(in, memory); err != nil {
 			return err
 		}
-		err := NewKernels(thread.Context(), nil).Make(stream, p, in, rest.Slice(1<<18, 2<<18), Out{Rows: rest.Slice(16, 1<<18), Made: rest.Slice(8, 16), Stop: rest.Slice(0, 8)})
+		err := NewKernels(thread.Context(), nil).Make(stream, p, NoBound, in, rest.Slice(1<<18, 2<<18), Out{Rows: rest.Slice(16, 1<<18), Made: rest.Slice(8, 16), Stop: rest.Slice(0, 8)})
 		return errors.Join(err, stream.Synchronize())
 	}, nil)
 }
@@ -125,7 +166,7 @@ func TestKernelFaults(t *testing.T) {
 // A batch without rows, and reasons for people.
 func TestNothingToMake(t *testing.T) {
 	d := newDevice(t)
-	must(t, d.kernels.Make(d.stream, &Batch{plan: new(Plan)}, cuda.Span{}, cuda.Span{}, Out{}))
+	must(t, d.kernels.Make(d.stream, &Batch{plan: new(Plan)}, NoBound, cuda.Span{}, cuda.Span{}, Out{}))
 	seen := map[string]bool{}
 	for stop := range uint64(kernels.ParquetStopDamaged + 1) {
 		seen[Reason(stop)] = true

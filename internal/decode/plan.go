@@ -33,6 +33,9 @@ type Plan struct {
 	Steps     []kernels.ParquetStep
 	Registers int
 	Filters   bool // a step passes rows over
+	// Limited: of groups only the first in order of hash are wanted. Rows beyond some hash may be
+	// passed over
+	Limited bool
 
 	HashWords int // of a row: 1, or 0 where the group-by kernels compute the hash
 	KeyWords  int
@@ -110,12 +113,23 @@ func arrayWords(rows int) int { return (rows + 1) &^ 1 }
 // WorkBytes is the work memory that a batch of so many rows takes, whose
 // pages have so many bytes decompressed, with what is between them.
 func (p *Plan) WorkBytes(rows, expanded int) int {
-	kept := 0
-	if p.Filters {
-		kept = 4
-	}
-	return align(expanded) + (p.arrays()*8+len(p.Outputs)*4+kept)*arrayWords(rows)
+	return align(expanded) + (p.arrays()*8+len(p.Outputs)*4)*arrayWords(rows) + p.listBytes(rows)
 }
+
+// listBytes is the bytes of the lists of rows that are not passed over: by the program, and by
+// their hashes, with the number of the former (Kernels.first).
+func (p *Plan) listBytes(rows int) (n int) {
+	if p.Filters {
+		n += 4 * arrayWords(rows)
+	}
+	if p.Limited {
+		n += 4*arrayWords(rows) + countBytes
+	}
+	return n
+}
+
+// countBytes is the bytes of a number of rows.
+const countBytes = 8
 
 // RowBytes is the bytes of so many rows.
 func (p *Plan) RowBytes(rows int) int { return rows * p.RowWords() * 8 }

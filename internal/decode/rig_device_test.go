@@ -51,6 +51,12 @@ const guard = 64
 // kernels note in the batch is in memory then. Of a plan that filters the rows are those that pass.
 func (d *device) make(tb testing.TB, p *Batch, memory []byte) (rows []uint64, stop uint64) {
 	tb.Helper()
+	return d.makeUpTo(tb, p, NoBound, memory)
+}
+
+// makeUpTo is make for rows whose hashes are within a bound.
+func (d *device) makeUpTo(tb testing.TB, p *Batch, bound uint64, memory []byte) (rows []uint64, stop uint64) {
+	tb.Helper()
 	guarded := func(n int) []byte { return slices.Repeat([]byte{0xa5}, guard+n+guard) }
 	outRows, outWork, outStop := guarded(p.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 16)
 	d.with(tb, memory, func(in cuda.Span) {
@@ -59,7 +65,7 @@ func (d *device) make(tb testing.TB, p *Batch, memory []byte) (rows []uint64, st
 				d.with(tb, outStop, func(stop cuda.Span) {
 					inner := func(s cuda.Span) cuda.Span { return s.Slice(guard, s.Size-guard) }
 					out := Out{Rows: inner(rows), Made: stop.Slice(8, 16), Stop: stop.Slice(0, 8)}
-					must(tb, d.kernels.Make(d.stream, p, in, inner(work), out))
+					must(tb, d.kernels.Make(d.stream, p, bound, in, inner(work), out))
 					must(tb, d.stream.Synchronize())
 					must(tb, d.thread.Read(outRows, rows))
 					must(tb, d.thread.Read(outWork, work))
@@ -75,7 +81,7 @@ func (d *device) make(tb testing.TB, p *Batch, memory []byte) (rows []uint64, st
 		}
 	}
 	made := p.rows
-	if p.plan.Filters {
+	if p.plan.Filters || bound != NoBound {
 		made = int(binary.LittleEndian.Uint64(outStop[8:]))
 	}
 	for b := outRows[guard:][:p.plan.RowBytes(made)]; len(b) > 0; b = b[8:] {

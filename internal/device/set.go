@@ -144,6 +144,14 @@ func (s *Set) Keeps(d Spec) bool {
 	return true
 }
 
+// Prefer is a specification that finds a device of the set where it does not name others.
+func (s *Set) Prefer(d Spec) Spec {
+	if s != nil && len(s.contexts) > 0 {
+		d.Kept = s.numbers
+	}
+	return d
+}
+
 // Close lets go of the devices. A second call does nothing.
 func (s *Set) Close() error {
 	var errs []error

@@ -16,6 +16,7 @@ import (
 type Spec struct {
 	Kind    Kind
 	Numbers []int // of Numbered, as written
+	Kept    []int // that are open: of the others, the first of these is used (Set.Prefer)
 	Text    string
 }
 
@@ -68,6 +69,8 @@ func (d Spec) pick(devices []cuda.Device) ([]int, error) {
 		return nil, fmt.Errorf("the driver sees no device: %w", cuda.ErrNoDevice)
 	case d.Kind == Numbered:
 		return d.Numbers, d.check(devices)
+	case len(d.Kept) > 0:
+		return d.Kept[:1], nil
 	}
 	for n := range devices {
 		if devices[n].Usable() == nil {

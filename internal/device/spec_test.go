@@ -36,12 +36,16 @@ func TestPick(t *testing.T) {
 	for _, x := range []struct {
 		device  string
 		devices []cuda.Device
+		open    []int
 		want    []int
 		refusal string
 	}{
 		{device: "gpu", devices: []cuda.Device{good, good}, want: []int{0}},
 		{device: "auto", devices: []cuda.Device{taken, good}, want: []int{1}},
 		{device: "1,0", devices: []cuda.Device{good, good}, want: []int{1, 0}},
+		{device: "auto", devices: []cuda.Device{good, good}, open: []int{1, 0}, want: []int{1}},
+		{device: "gpu", devices: []cuda.Device{good, good}, open: []int{1}, want: []int{1}},
+		{device: "0", devices: []cuda.Device{good, good}, open: []int{1}, want: []int{0}},
 		{device: "gpu", refusal: "the driver sees no device: no CUDA device; "},
 		{device: "auto", refusal: "the driver sees no device"},
 		{device: "gpu", devices: []cuda.Device{taken}, refusal: "its compute mode is prohibited; wait"},
@@ -52,6 +56,7 @@ func TestPick(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		d = (&Set{numbers: x.open, contexts: make([]*cuda.Context, len(x.open))}).Prefer(d)
 		got, err := d.pick(x.devices)
 		if (err != nil) != (x.refusal != "") || err == nil && !slices.Equal(got, x.want) {
 			t.Errorf("--device %s among %d: %v, %v; want %v", x.device, len(x.devices), got, err, x.want)

@@ -84,6 +84,7 @@ func (o Options) withDefaults() Options {
 // plan is the options of a plan. o is valid.
 func (o *Options) plan() plan.Options {
 	spec, _ := device.Parse(o.Device)
+	spec = o.GPUs.Prefer(spec)
 	return plan.Options{
 		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Device: spec, DevicePresent: device.Present(), DeviceKept: o.GPUs.Keeps(spec),
 		GPUMemory: o.GPUMemory, Streams: o.Streams, Load: o.load(), Partitions: o.Partitions, BatchRows: o.BatchRows,

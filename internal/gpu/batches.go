@@ -183,14 +183,19 @@ func (d *Devices) watch(p *pass) {
 // job is a batch on its way through a device (firstpass.Maker).
 type job struct {
 	*decode.Batch
-	of   *Devices
-	pass *pass
+	of    *Devices
+	pass  *pass
+	bound uint64 // rows with greater hashes are passed over (FIRST-KEPT)
 }
 
 // Make has kernels make the rows.
 func (j *job) Make(s *cuda.Stream, in, work cuda.Span, out firstpass.Made) error {
-	return j.pass.decoding.Make(s, j.Batch, in, work, decode.Out(out))
+	j.bound = j.of.config.Run.Bound()
+	return j.pass.decoding.Make(s, j.Batch, j.bound, in, work, decode.Out(out))
 }
+
+// Filters reports whether rows may have been passed over.
+func (j *job) Filters() bool { return j.bound != decode.NoBound || j.Batch.Filters() }
 
 // Settled notes what became of them.
 func (j *job) Settled(stop uint64, rows int) {

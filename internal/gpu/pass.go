@@ -83,6 +83,9 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Bound: boundOf(host), Write: p.write, Readers: host.Threads, Timed: true,
 	}
+	if limit := host.Run.Limit(); limit > 0 {
+		config.Limit, config.Lower = uint64(limit), host.Run.LowerBound
+	}
 	if len(d.config.Lists) > 0 {
 		config.Lists, config.ListRows = d.config.Lists, rowsOf(host)
 	} else if d.config.RetainBytes > 0 {

@@ -15,7 +15,7 @@ var egaCountPTX []byte
 //go:embed ptx/ega_count.code
 var egaCountCode []byte
 
-var egaCountSource = Source{PTX: egaCountPTX, Code: egaCountCode, Kernels: []string{"ega_count_slots"}}
+var egaCountSource = Source{PTX: egaCountPTX, Code: egaCountCode, Kernels: []string{"ega_count_slots", "ega_count_first"}}
 
 // EgaCount is the kernels of ega_count.cu in a context.
 type EgaCount struct {
@@ -46,4 +46,20 @@ type egaCountSlotsArgs struct {
 	_      [4]byte
 	table  EgaTable
 	total  cuda.Ptr
+}
+
+// First launches ega_count_first.
+func (k *EgaCount) First(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted uint64, most uint64, beyond cuda.Ptr) error {
+	args := egaCountFirstArgs{layout: layout, table: table, wanted: wanted, most: most, beyond: beyond}
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 136)
+}
+
+// egaCountFirstArgs lies in memory as ega_count_first's parameters.
+type egaCountFirstArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	table  EgaTable
+	wanted uint64
+	most   uint64
+	beyond cuda.Ptr
 }

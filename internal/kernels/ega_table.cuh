@@ -38,7 +38,8 @@
 //   key word    Read while its claimer writes it, it is EGA_EMPTY or the key's, never a mix:
 //               KEY-SEEN, or for a key of one word the compare-and-swap itself, decides.
 //   hash word   Written by the claimer, that of the extra slot by all its rows with one value
-//               (HASH-EQUAL); nobody reads it but ega_taken, behind a barrier or in a later kernel.
+//               (HASH-EQUAL); nobody reads it but ega_taken, behind a barrier or in a later kernel,
+//               and ega_count_first, to which EGA_EMPTY says that there is none yet.
 //   state word  Read before an atomic min, max, and, or: the word only ever goes one way, so what
 //               is out of date costs that atomic and nothing else. Sums are not read before they
 //               are whole.

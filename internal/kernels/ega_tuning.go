@@ -34,6 +34,14 @@ func EgaRows(n uint64, resident int) cuda.Grid {
 	return cuda.Grid{Blocks: uint32(min(max(blocks, 1), uint64(max(resident, 1)))), Threads: EgaThreads}
 }
 
+// EgaFirstGrid is the grid of ega_count_first, one block.
+func EgaFirstGrid() cuda.Grid { return cuda.Grid{Blocks: 1, Threads: 512} }
+
+// EgaFirstSlots is at how many slots ega_count_first looks at most for so many groups. A table that
+// is emptier than a 64th has few groups, and loses nothing. A round of 1024 slots waits for memory
+// once: the most groups that a run looks for, 2^16, take some 4000 rounds at worst.
+func EgaFirstSlots(groups uint64) uint64 { return 64*groups + 1<<16 }
+
 // EgaTiles is the grid of a kernel that gathers from n elements.
 func EgaTiles(n uint64) cuda.Grid {
 	return cuda.Grid{Blocks: uint32(max((n+EgaTile-1)/EgaTile, 1)), Threads: EgaThreads}

@@ -38,17 +38,6 @@ static __device__ __forceinline__ void parquet_store(const ParquetJob& job, cons
   if (outside) parquet_stop(job.stop, PARQUET_STOP_RANGE);
 }
 
-// parquet_keep lists the rows of a block's threads whose condition holds. All threads of the block
-// call. The barrier is for the number of the first row, and for `sums`, which the next call uses.
-static __device__ __forceinline__ void parquet_keep(const ParquetJob& job, bool keep, uint32_t r, uint32_t* sums,
-                                                    uint64_t* first) {
-  uint32_t total;
-  const uint32_t before = block_sum_before(keep ? 1 : 0, sums, total);
-  if (threadIdx.x == 0) *first = total == 0 ? 0 : atomicAdd(job.made, uint64_t(total));
-  __syncthreads();
-  if (keep) job.kept[*first + before] = r;
-}
-
 // Runs the program on the job's rows. PARQUET_COMPUTE_THREADS threads a block; dynamic shared
 // memory: a word for each thread and register; any number of blocks, each of which takes as many
 // rows as it has threads in turn. The barrier is for the stop word; keeping rows has more.
@@ -68,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(PARQUET_COMPUTE_THREADS) parquet_co
       if (step.code == PARQUET_KEEP) {
         if (live && registers.bad(step.a)) parquet_stop(job.stop, PARQUET_STOP_RANGE);
         live = live && registers.is(step.a);
-        parquet_keep(job, live, r, sums, &first_kept);
+        block_list(live, r, job.kept, job.made, sums, &first_kept);
         if (__ballot_sync(FULL_MASK, live) == 0) break;  // the same for the warp; a block keeps rows once
       } else if (step.code == PARQUET_STORE) {
         if (live) parquet_store(job, step, registers, r);

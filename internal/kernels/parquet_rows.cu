@@ -14,6 +14,7 @@
 #include "parquet.cuh"
 #include "parquet_fixed.cuh"
 #include "parquet_sums.cuh"
+#include "scan.cuh"
 
 // The field hash of NULL: internal/key's hashNull.
 constexpr uint64_t PARQUET_HASH_NULL = 0x8ebc6af09c88c6e3;
@@ -33,6 +34,18 @@ static __device__ __forceinline__ uint64_t parquet_key(const ParquetJob& job, ui
     const uint64_t* array = job.arrays + field.array * job.array_words + place;
     for (uint32_t w = 0; w < field.words; w++) key[field.word + w] |= array[w * job.array_words];
     hash = ega_mix(hash, array[field.words * job.array_words]);
+  }
+  return hash;
+}
+
+// parquet_hash is the hash of the key of row r.
+static __device__ __forceinline__ uint64_t parquet_hash(const ParquetJob& job, uint32_t r) {
+  uint64_t hash = EGA_SEED;
+  for (uint32_t f = 0; f < job.field_count; f++) {
+    const ParquetField field = job.fields[f];
+    const uint32_t place = job.places[field.place * job.array_words + r];
+    const uint64_t* array = job.arrays + (field.array + field.words) * job.array_words;
+    hash = ega_mix(hash, place == PARQUET_NULL ? PARQUET_HASH_NULL : array[place]);
   }
   return hash;
 }
@@ -106,5 +119,29 @@ extern "C" __global__ void __launch_bounds__(128) parquet_rows_make(ParquetJob j
       rows[first * stride + i] = tile[i / stride * apart + i % stride];
     }
     __syncthreads();
+  }
+}
+
+// Lists those of the job's rows, or of those that its program keeps, whose groups may be wanted:
+// their hashes are not above the bound (FIRST-KEPT in internal/cpu). *count, 0 before, becomes how
+// many they are. A job with that list and count makes rows of them alone. Threads a block: whole
+// warps, at most 128; any number of blocks, each of which takes as many rows as it has threads in
+// turn. The barrier is for the stop word; block_list has more.
+extern "C" __global__ void __launch_bounds__(128)
+    parquet_rows_first(ParquetJob job, uint64_t bound, uint32_t* list, uint64_t* count) {
+  __shared__ uint32_t flag;
+  __shared__ uint32_t sums[SCAN_SCRATCH];
+  __shared__ uint64_t first_listed;
+  if (parquet_stopped(job.stop, &flag)) return;
+  const uint64_t rows = job.kept == nullptr ? job.rows : *job.made;
+  for (uint64_t first = uint64_t(blockIdx.x) * blockDim.x; first < rows; first += global_threads()) {
+    const uint64_t number = first + threadIdx.x;
+    uint32_t row = 0;
+    bool wanted = false;
+    if (number < rows) {
+      row = job.kept == nullptr ? uint32_t(number) : job.kept[number];
+      wanted = parquet_hash(job, row) <= bound;
+    }
+    block_list(wanted, row, list, count, sums, &first_listed);
   }
 }

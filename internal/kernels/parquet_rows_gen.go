@@ -15,7 +15,7 @@ var parquetRowsPTX []byte
 //go:embed ptx/parquet_rows.code
 var parquetRowsCode []byte
 
-var parquetRowsSource = Source{PTX: parquetRowsPTX, Code: parquetRowsCode, Kernels: []string{"parquet_rows_make"}}
+var parquetRowsSource = Source{PTX: parquetRowsPTX, Code: parquetRowsCode, Kernels: []string{"parquet_rows_make", "parquet_rows_first"}}
 
 // ParquetRows is the kernels of parquet_rows.cu in a context.
 type ParquetRows struct {
@@ -46,4 +46,18 @@ func (k *ParquetRows) Make(stream *cuda.Stream, grid cuda.Grid, job ParquetJob, 
 type parquetRowsMakeArgs struct {
 	job  ParquetJob
 	rows cuda.Ptr
+}
+
+// First launches parquet_rows_first.
+func (k *ParquetRows) First(stream *cuda.Stream, grid cuda.Grid, job ParquetJob, bound uint64, list cuda.Ptr, count cuda.Ptr) error {
+	args := parquetRowsFirstArgs{job: job, bound: bound, list: list, count: count}
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 248)
+}
+
+// parquetRowsFirstArgs lies in memory as parquet_rows_first's parameters.
+type parquetRowsFirstArgs struct {
+	job   ParquetJob
+	bound uint64
+	list  cuda.Ptr
+	count cuda.Ptr
 }

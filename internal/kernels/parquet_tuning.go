@@ -87,6 +87,12 @@ func ParquetComputeGrid(rows, registers int) cuda.Grid {
 	}
 }
 
+// ParquetFirstGrid is the grid of parquet_rows_first for rows.
+func ParquetFirstGrid(rows int) cuda.Grid {
+	blocks := (rows + parquetRowThreads - 1) / parquetRowThreads
+	return cuda.Grid{Blocks: uint32(min(max(blocks, 1), 2*parquetBlocks)), Threads: parquetRowThreads}
+}
+
 // ParquetRowGrid is the grid of parquet_rows_make for rows of so many words.
 func ParquetRowGrid(rows, words int) cuda.Grid {
 	blocks := (rows + parquetRowThreads - 1) / parquetRowThreads

@@ -38,6 +38,19 @@ static __device__ __forceinline__ uint32_t block_sum_before(uint32_t v, uint32_t
   return through - v + (warp_id() == 0 ? 0 : scratch[warp_id() - 1]);
 }
 
+// block_list appends the numbers of the threads that say `listed` to a list, of which *count is how
+// many it has, in any order of the blocks. All threads of a block call. scratch is as above; *first
+// is a word of shared memory. The barrier is for it, and for the scratch memory: the next call may
+// follow at once.
+static __device__ __forceinline__ void block_list(bool listed, uint32_t number, uint32_t* list, uint64_t* count,
+                                                  uint32_t* scratch, uint64_t* first) {
+  uint32_t total;
+  const uint32_t before = block_sum_before(listed ? 1 : 0, scratch, total);
+  if (threadIdx.x == 0) *first = total == 0 ? 0 : atomicAdd(count, uint64_t(total));
+  __syncthreads();
+  if (listed) list[*first + before] = number;
+}
+
 // add_up_to is a + b, or `most` if that is less. All are less than 2^31.
 static __device__ __forceinline__ uint32_t add_up_to(uint32_t a, uint32_t b, uint32_t most) {
   return a + b < most ? a + b : most;

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
 )
 
@@ -30,6 +31,7 @@ type DeviceFacts struct {
 	Threads int     // CPU workers
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
+	Limit   int64   // with a limit without an order: groups wanted, the first in order of hash; 0: all
 	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
 	// Filtered: the query has a filter. Selectivity is the part of the rows that pass it; 0: not
 	// known, and all are counted
@@ -197,10 +199,16 @@ func (f DeviceFacts) rest(rows int64) DeviceFacts {
 	return f
 }
 
-// counts are rows that are grouped, and groups no more than these.
+// counts are rows that are grouped, and groups no more than these. With a limit without an order
+// most rows are dropped before they are grouped, by workers and devices (FIRST-KEPT in package
+// cpu).
 func (f DeviceFacts) counts() (rows, groups float64) {
 	rows = float64(f.Rows) * cmp.Or(f.Selectivity, 1)
-	return rows, min(f.Groups, rows)
+	groups = min(f.Groups, rows)
+	if f.Limit > 0 {
+		groups = min(groups, float64(cpu.TableGroups(f.Limit)))
+	}
+	return rows, groups
 }
 
 // putOut is how many groups are finished.
@@ -220,6 +228,9 @@ func (f DeviceFacts) listed() float64 {
 
 // groupsText says on what number of groups a prediction rests.
 func (f DeviceFacts) groupsText() string {
+	if f.Limit > 0 {
+		return fmt.Sprintf("the first %d groups", f.Limit)
+	}
 	if f.Groups >= float64(f.Rows) {
 		return "as many groups as rows"
 	}

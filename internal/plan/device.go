@@ -113,6 +113,9 @@ func (p *planner) decideDevice() Device {
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
 	}
+	if n, ok := p.HashLimit(); ok {
+		f.Limit = int64(n)
+	}
 	if f.Unsupported == "" && spec.Kind != device.CPU {
 		d.Decoding, d.RowsBy = p.decoding(states)
 		switch {

@@ -104,6 +104,41 @@ func TestDecideDevice(t *testing.T) {
 	}
 }
 
+// Where the caller keeps a device open, what opening takes is not counted, so that it pays from
+// fewer rows on. Few rows are the CPU's, and so are a limit without an order, of which the CPU's
+// tables stay small, and what devices cannot do.
+func TestDecideDeviceKept(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		by, agg    string
+		rows       int64
+		limit      int64
+		kept, open bool // a device is used where one is kept, or is to be opened
+	}{
+		{by: "ordered_at", agg: "sum(quantity)", rows: 12_000},
+		{by: "ordered_at", agg: "sum(quantity)", rows: 2e5},
+		{by: "ordered_at", agg: "sum(quantity)", rows: 5e6, kept: true},
+		{by: "ordered_at", agg: "sum(quantity)", rows: 1e8, kept: true, open: true},
+		{by: "ordered_at", agg: "count(*)", rows: 5e6, limit: 10},
+		{by: "ordered_at", agg: "count(*)", rows: 5e6, limit: 1 << 20, kept: true}, // no limit for workers
+		{by: "ordered_at", agg: "mode(quantity)", rows: 1e8},
+	} {
+		q := grouped(x.by, x.agg)
+		q.Limit = x.limit
+		for _, kept := range []bool{true, false} {
+			p := planning(t, orders, q, Options{Device: spec(t, "auto"), DevicePresent: true, DeviceKept: kept, Threads: 4})
+			p.Facts.Rows, p.Facts.Bytes = x.rows, 4*x.rows
+			d := p.decideDevice()
+			if want := kept && x.kept || !kept && x.open; d.Use != want {
+				t.Errorf("%+v, kept %t: %+v", x, kept, d.Choice)
+			}
+			if first := x.limit > 0 && x.limit <= mostLimit; first != strings.HasSuffix(d.Reason, "for the first 10 groups") {
+				t.Errorf("%+v: %s", x, d.Reason)
+			}
+		}
+	}
+}
+
 // While the input is read, a device pays as long as enough of it is left.
 func TestDevicePays(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,7 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 	}
 	b := encodedBuilder{planner: p, layout: p.DeviceKeys(), stateWords: len(row.Words), values: map[int]int{}}
 	b.plan = &decode.Plan{HashWords: 1, KeyWords: b.layout.Words}
+	_, b.plan.Limited = p.HashLimit()
 	if why := b.keys(); why != "" {
 		return nil, why
 	}

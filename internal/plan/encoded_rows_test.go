@@ -239,7 +239,7 @@ func (m *rowMaker) rows(t *testing.T, plan *decode.Plan, batch *decode.Batch, me
 		func() error { return m.thread.Write(stop, word) },
 		func() error { return m.thread.Write(spans[4], count) },
 		func() error {
-			return m.kernels.Make(m.stream, batch, in, work, decode.Out{Rows: rows, Made: spans[4], Stop: stop})
+			return m.kernels.Make(m.stream, batch, decode.NoBound, in, work, decode.Out{Rows: rows, Made: spans[4], Stop: stop})
 		},
 		m.stream.Synchronize,
 		func() error { return m.thread.Read(word, stop) },

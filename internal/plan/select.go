@@ -17,7 +17,8 @@ import (
 
 // This file plans which groups leave a device: those that pass the filter on groups and, of an
 // order with a limit, may be among the first by its first term. The filter, and that term, become a
-// program over words of a group's row.
+// program over words of a group's row. Of a limit without an order the first groups in order of
+// hash leave (RESULT-ORDER).
 //
 // SELECT-MORE: groups that are not wanted may leave; the host filters and orders what has left. No
 // group that is wanted stays.
@@ -27,15 +28,23 @@ import (
 // without a device (STEP-ERRORS in package exec).
 func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 	q := p.Query
-	best := q.Limit > 0 && len(q.Order) > 0
+	best := q.Limit > 0
 	if q.Having == nil && !best {
 		return nil, ""
+	}
+	if len(states.DeviceLists()) > 0 {
+		return nil, "lists are read with all groups"
+	}
+	if q.Having == nil && len(q.Order) == 0 { // no group beyond the limit is finished anywhere
+		s := &gpu.Selection{Hashes: true, Best: uint64(q.Limit) + uint64(max(q.Offset, 0))}
+		countRows(s, states)
+		return s, firstText(s.Best)
 	}
 	if why := p.allFinish(states, best); why != "" {
 		return nil, why
 	}
 	var order []*expr.Expr
-	if best {
+	if len(q.Order) > 0 && best {
 		order = []*expr.Expr{q.Order[0].Expr}
 	}
 	program, why := expr.NewProgram(q.Having, order, kernels.ParquetRegisters, true)
@@ -43,8 +52,7 @@ func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 		return nil, "GPUs do not compute the filter on groups, or the first term of the order"
 	}
 	s := &gpu.Selection{Registers: program.Registers}
-	count := states.DeviceCount()
-	s.Count.Word, s.Count.Shift, s.Count.Mask = count.Word, count.Shift, count.Mask
+	countRows(s, states)
 	inputs := make([]int, len(program.Inputs))
 	for i, in := range program.Inputs {
 		v, ok := p.valueOf(states, in)
@@ -59,14 +67,29 @@ func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 		says = append(says, "those that pass the filter on groups")
 	}
 	if best {
-		first := q.Order[0]
 		s.Best = uint64(q.Limit) + uint64(max(q.Offset, 0))
+	}
+	switch {
+	case best && len(q.Order) == 0:
+		s.Hashes = true
+		says = append(says, firstText(s.Best))
+	case best:
+		first := q.Order[0]
 		s.Rank, s.Descending, s.NullsFirst = rankOf(first.Expr.Type()), first.Desc, first.NullsFirst
 		s.ByHash = len(q.Order) == 1 // RESULT-ORDER
 		says = append(says, fmt.Sprintf("the first %d by the first term of the order", s.Best))
 	}
 	return s, strings.Join(says, ", of these ")
 }
+
+// countRows says where a group has the number of its rows.
+func countRows(s *gpu.Selection, states *agg.Layout) {
+	count := states.DeviceCount()
+	s.Count.Word, s.Count.Shift, s.Count.Mask = count.Word, count.Shift, count.Mask
+}
+
+// firstText says of a limit without an order which groups are wanted.
+func firstText(best uint64) string { return fmt.Sprintf("the first %d in order of hash", best) }
 
 // allFinish reports whether no group can fail that is left out; else why says which could.
 func (p *planner) allFinish(states *agg.Layout, best bool) (why string) {

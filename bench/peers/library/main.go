@@ -4,9 +4,10 @@
 //
 //	library FILE THREADS DEVICE MEMORY
 //
-// FILE may be a glob; DEVICE is cpu, or what gagg.OpenGPUs takes, and may be followed by
-// --gpu-memory SIZE, as one argument; MEMORY is a limit such as 80GiB, or empty. A result is made
-// and dropped, as by gagg -f none; to write one, the last query runs again.
+// FILE may be a glob. DEVICE is cpu; auto, which chooses between the CPU and the first GPU, which
+// is open; or what gagg.OpenGPUs takes. It may be followed by --gpu-memory SIZE, as one argument.
+// MEMORY is a limit such as 80GiB, or empty. A result is made and dropped, as by gagg -f none; to
+// write one, the last query runs again.
 package main
 
 import (
@@ -87,7 +88,11 @@ func run(args []string) (err error) {
 		return err
 	}
 	if device != "cpu" {
-		if p.options.GPUs, err = gagg.OpenGPUs(context.Background(), device); err != nil {
+		open := device
+		if device == "auto" {
+			open = "gpu"
+		}
+		if p.options.GPUs, err = gagg.OpenGPUs(context.Background(), open); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.options.GPUs.Close()) }()
