@@ -35,7 +35,7 @@ func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
 	if len(plan.Steps) > 0 {
 		parts = append(parts, k.compute.Parts()...)
 	}
-	if slices.ContainsFunc(plan.Outputs, func(o Output) bool { return o.AnyLength() }) {
+	if plan.AnyLength() {
 		parts = append(parts, k.texts.Parts()...)
 	}
 	return parts

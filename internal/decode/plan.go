@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -83,6 +84,11 @@ func (p *Plan) TextFields() (n int) {
 		n += int(p.Outputs[i].Texts)
 	}
 	return n
+}
+
+// AnyLength reports whether an output takes strings of any length.
+func (p *Plan) AnyLength() bool {
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.AnyLength() })
 }
 
 // AnyLength reports whether kernels take strings of any length for the output, as they lie in pages

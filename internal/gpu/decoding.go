@@ -52,6 +52,9 @@ const (
 	// dictionaries. A batch whose entries take more takes fewer units; slots are pinned for as
 	// much.
 	entriesShare = 1.5
+	// largestShare is the same of a batch of one unit, which nobody else would take: columns that
+	// are mostly dictionaries, such as addresses, have entries of 16 bytes or 24 for values of 4.
+	largestShare = 2.5
 
 	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer
 	// slots that cross while others are filled: 48 MiB, 0.9 ms of the link.
@@ -109,7 +112,8 @@ func (u *Units) batch(bytes int64) UnitSize {
 
 // set makes batches as large as size.
 func (d *Decoding) set(size UnitSize) {
-	bytes := int(entriesShare*float64(size.Bytes))/leastSlot*leastSlot + leastSlot
+	share := max(entriesShare*float64(size.Bytes), largestShare*float64(d.Units.Largest.Bytes))
+	bytes := int(share)/leastSlot*leastSlot + leastSlot
 	d.Limits = decode.Limits{Bytes: bytes, Rows: int(size.Rows), Work: d.Plan.UnitsWork(size.Rows, size.Bytes, size.Expanded)}
 	rows := int64(d.Plan.RowBytes(int(size.Rows)))
 	d.stage = int64(bytes) + max(int64(bytes), 2*rows+int64(d.Limits.Work))
@@ -134,7 +138,7 @@ func (d *Decoding) streams(memory int64) int {
 // kernels that go from string to string in a page leave most of the device idle, however large a
 // batch is.
 func (d *Decoding) underWay() int {
-	if d.Plan.Texts() {
+	if d.Plan.AnyLength() {
 		return decodingStreams
 	}
 	return min(max(decodingBytes/d.Limits.Bytes, leastDecoding), decodingStreams)
