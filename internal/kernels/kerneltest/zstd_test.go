@@ -140,7 +140,7 @@ func TestZstdLevels(t *testing.T) {
 func TestZstdFrames(t *testing.T) {
 	r := newZstdRig(t)
 	one, other := []byte("the first frame, the first frame, the first"), bytes.Repeat([]byte("another"), 5000)
-	raw := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 5<<3 | 0, 0, 0, 'h', 'e', 'l', 'l', 'o', 9<<3 | 2, 0, 0, '!', 0<<3 | 1, 0, 0}
+	raw := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 5 << 3, 0, 0, 'h', 'e', 'l', 'l', 'o', 9<<3 | 2, 0, 0, '!', 1, 0, 0}
 	cases := map[string]struct {
 		page []byte
 		size int
