@@ -186,16 +186,16 @@ test-device test-device-asan: test-device%:
 # Each fuzz target for a short while. `go test -fuzz` takes one target at a time. A target whose
 # time is up in the middle of an input fails at times ("context deadline exceeded"), so it gets a
 # second try. An input that really fails is among the seeds by then, and fails again. FuzzSnappy
-# needs a device: the emulator, if make emu has built it.
+# and FuzzZstd need a device: the emulator, if make emu has built it.
 .PHONY: fuzz-short
 fuzz-short:
 	@set -e; emulator=$(CURDIR)/build/emu/libcuda-emu.so; \
 	if [ -f "$$emulator" ]; then export GAGG_CUDA_LIBRARY="$$emulator" GAGG_REQUIRE_GPU=1; \
-	else echo "fuzz-short: FuzzSnappy SKIPPED, no emulator (make emu)"; fi; \
+	else echo "fuzz-short: FuzzSnappy and FuzzZstd SKIPPED, no emulator (make emu)"; fi; \
 	grep -rl --include='*_test.go' '^func Fuzz' . | sort | while read -r file; do \
 		package=$$(dirname "$$file"); \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
-			if [ $$target = FuzzSnappy ] && [ ! -f "$$emulator" ]; then continue; fi; \
+			case $$target in FuzzSnappy|FuzzZstd) [ -f "$$emulator" ] || continue;; esac; \
 			fuzz="$(GO) test $(QUICK) -run ^$$ -fuzz ^$$target\$$ -fuzztime $(FUZZ_TIME) $$package"; \
 			echo "$$fuzz"; \
 			$$fuzz || $$fuzz; \

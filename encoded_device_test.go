@@ -1,9 +1,12 @@
 package gagg_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +139,53 @@ func TestDeviceEncoded(t *testing.T) {
 			}
 		case !took && !strings.HasSuffix(c.name, "too late"):
 			t.Errorf("%s: no row group was decoded by a device", c.name)
+		}
+	}
+}
+
+// Pages of ZSTD cross to a device as they are in the file, of either kind, and are decompressed
+// there: all row groups are the device's, in fewer bytes than without a codec.
+func TestDeviceZstd(t *testing.T) {
+	tuned := tune{gagg.DevicePays()}
+	gputest.Need(t, 1)
+	table := datagen.New(datagen.Spec{Rows: 12_000, Seed: 5, Columns: []datagen.Column{
+		{Name: "k", Type: column.Type{Kind: column.String}, Distinct: 300, Nulls: 0.01, Coded: true},
+		{Name: "i", Type: column.Type{Kind: column.Int64}, Distinct: 1000, Skew: 1.1},
+		{Name: "x", Type: column.Type{Kind: column.Float64}, Distinct: 700, Nulls: 0.1},
+	}})
+	for _, v2 := range []bool{false, true} {
+		crossed := map[string]int64{}
+		for _, codec := range []string{"none", "zstd"} {
+			path := filepath.Join(t.TempDir(), codec+".parquet")
+			var b bytes.Buffer
+			if err := table.WriteParquet(&b, datagen.Layout{RowGroup: 4000, Page: 1500, V2: v2, Codec: codec}); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			q := gagg.Query{From: gagg.Files(path), By: []string{"k"}, Aggs: exprs("count(*)", "sum(i)", "max(x)", "count(x)"), OrderBy: []string{"k"}}
+			want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+			rows, err := gagg.Run(t.Context(), q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for rows.Next() {
+				got = append(got, linesOf(rows.Record().Columns())...)
+			}
+			s := rows.Stats()
+			rows.Release()
+			if rows.Err() != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, v2 %v: %d rows, %d wanted, or others; %v", codec, v2, len(got), len(want), rows.Err())
+			}
+			if e := s.Encoded; e.Declined != 0 || e.RowGroups != 3 {
+				t.Errorf("%s, v2 %v: %+v", codec, v2, e)
+			}
+			crossed[codec] = s.Encoded.Bytes
+		}
+		if crossed["zstd"] > crossed["none"]*3/4 {
+			t.Errorf("v2 %v: bytes that crossed: %v", v2, crossed)
 		}
 	}
 }

@@ -206,11 +206,14 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int, texts bool
 	} else if texts {
 		to.Texts = 1
 	}
-	if from.Snappy {
-		to.Snappy = 1
-	}
+	to.Codec = codecs[from.Codec]
 	p.makeRoom(&to)
 	p.pages = append(p.pages, to)
+}
+
+// codecs is the kernels' number of each codec of pages.
+var codecs = [...]uint8{
+	parquetio.PageUncompressed: kernels.ParquetCodecNone, parquetio.PageSnappy: kernels.ParquetCodecSnappy, parquetio.PageZstd: kernels.ParquetCodecZstd,
 }
 
 // makeRoom gives a page its room in work memory.
@@ -219,9 +222,11 @@ func (p *Batch) makeRoom(page *kernels.ParquetPage) {
 		page.Runs = uint64(p.expanded)
 		p.expanded += kernels.ParquetRunsRoom(int(page.Size))
 	}
-	if page.Snappy == 1 {
-		page.Expanded = uint64(p.expanded)
+	switch page.Expanded = uint64(p.expanded); page.Codec {
+	case kernels.ParquetCodecSnappy:
 		p.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
+	case kernels.ParquetCodecZstd:
+		p.expanded += kernels.ParquetZstdRoom(int(page.Size))
 	}
 }
 

@@ -99,7 +99,7 @@ func checkPages(t *testing.T, batch *Batch, memory []byte) {
 			}
 			expanded = int(p.Runs) + kernels.ParquetRunsRoom(int(p.Size))
 		}
-		if p.Snappy == 1 {
+		if p.Codec != kernels.ParquetCodecNone {
 			if int(p.Expanded) < expanded || p.Expanded%16 != 0 {
 				t.Fatalf("%+v behind a page that ends at %d", p, expanded)
 			}

@@ -35,14 +35,14 @@
 //	| of each page | arrays | places, 4 bytes a row and output | kept rows, 4 bytes a row |
 //
 // A page has kernels.ParquetRunsRoom bytes for its runs, if it is coded, and
-// kernels.ParquetSnappyRoom for itself decompressed, each at a multiple of 16.
+// kernels.ParquetSnappyRoom or ParquetZstdRoom for itself decompressed, each at a multiple of 16.
 //
 // # Who checks what
 //
 // The host has read the headers of pages: how many there are, their sizes,
 // encodings and checksums, that the rows of all sources add up. It has decoded the
-// dictionaries. The device checks what is in pages: that Snappy comes to the
-// promised size, that there are as many values as levels say, that codes
+// dictionaries. The device checks what is in pages: that Snappy and Zstandard come
+// to the promised size, that there are as many values as levels say, that codes
 // are of the dictionary, strings short enough and integers in the range of
 // their type. It says what is wrong in the stop word of the job; then none of the rows is
 // taken, and the units of the batch are declined. It says no more than that: the

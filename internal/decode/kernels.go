@@ -11,6 +11,7 @@ import (
 // Kernels makes the rows of batches. Any thread of the context may.
 type Kernels struct {
 	snappy  *kernels.ParquetSnappy
+	zstd    *kernels.ParquetZstd
 	coded   *kernels.ParquetCoded
 	decode  *kernels.ParquetDecode
 	texts   *kernels.ParquetTexts
@@ -23,15 +24,16 @@ type Kernels struct {
 // if it was not before. The store is for plans with texts (Plan.Texts), and may be nil.
 func NewKernels(c *cuda.Context, store *Store) *Kernels {
 	return &Kernels{
-		snappy: kernels.NewParquetSnappy(c), coded: kernels.NewParquetCoded(c), decode: kernels.NewParquetDecode(c),
-		texts: kernels.NewParquetTexts(c), compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c), store: store,
+		snappy: kernels.NewParquetSnappy(c), zstd: kernels.NewParquetZstd(c), coded: kernels.NewParquetCoded(c),
+		decode: kernels.NewParquetDecode(c), texts: kernels.NewParquetTexts(c), compute: kernels.NewParquetCompute(c),
+		rows: kernels.NewParquetRows(c), store: store,
 	}
 }
 
 // Parts is all the kernels that a plan needs, for cuda.Context.Load: they are loaded at the same
 // time.
 func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
-	parts := slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.coded.Parts(), k.rows.Parts())
+	parts := slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.zstd.Parts(), k.coded.Parts(), k.rows.Parts())
 	if len(plan.Steps) > 0 {
 		parts = append(parts, k.compute.Parts()...)
 	}
@@ -69,6 +71,9 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, bound uint64, in, work cuda.Spa
 		}
 	}
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
+		return err
+	}
+	if err := k.zstd.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
 		return err
 	}
 	if err := k.coded.FindRuns(s, p.pages, job); err != nil {

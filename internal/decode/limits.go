@@ -27,9 +27,16 @@ func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
 	pages := int(bytes)/leastPage + len(p.Outputs)
 	room := p.runsRoom(rows, bytes+expanded) + pages*pageWork
 	if expanded > 0 {
-		room += kernels.ParquetSnappyRoom(int(expanded), int(bytes))
+		room += expandedRoom(expanded, bytes)
 	}
 	return p.WorkBytes(int(rows), room)
+}
+
+// expandedRoom is the work memory for pages of so many bytes that expand to so many, whatever their
+// codec: for Snappy as if it were one page, for Zstandard as if it were small ones, of which each
+// has room for as many literals.
+func expandedRoom(expanded, bytes int64) int {
+	return max(kernels.ParquetSnappyRoom(int(expanded), int(bytes)), 2*int(expanded))
 }
 
 // runsRoom is the work memory for runs of codes, as if all were one page: these take no more than
@@ -70,8 +77,8 @@ func (p *Builder) mayFit(u parquetio.EncodedUnit) bool {
 		return false
 	}
 	expanded := d.expanded + p.plan.runsRoom(u.Rows, u.Bytes+u.Expanded)
-	if u.Expanded > 0 { // as if it were one page
-		expanded += kernels.ParquetSnappyRoom(int(u.Expanded), int(u.Bytes-u.Unpacked))
+	if u.Expanded > 0 {
+		expanded += expandedRoom(u.Expanded, u.Bytes-u.Unpacked)
 	}
 	return p.plan.WorkBytes(d.rows+int(u.Rows), expanded) <= p.limits.Work
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -21,16 +22,16 @@ func (g *rig) room(n, alignment int) {
 }
 
 // page adds a page, somewhere, of the next rows of a source, and its tasks. It
-// is compressed if its Snappy is 1.
+// is compressed as its Codec says.
 func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...kernels.ParquetTask) {
 	g.room(g.draws.IntN(20), 1)
 	page.At, page.Size = uint64(len(g.memory)), uint32(len(levels)+len(values))
 	switch {
-	case page.Snappy == 0:
+	case page.Codec == kernels.ParquetCodecNone:
 	case page.Levels == kernels.ParquetSizedLevels:
-		levels, values = nil, snappy.Encode(nil, slices.Concat(levels, values))
+		levels, values = nil, zipped(page.Codec, slices.Concat(levels, values))
 	default:
-		values = snappy.Encode(nil, values)
+		values = zipped(page.Codec, values)
 	}
 	page.Bytes = uint32(len(levels) + len(values))
 	g.batch.makeRoom(&page)
@@ -42,6 +43,27 @@ func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...ker
 	g.batch.pages = append(g.batch.pages, page)
 }
 
+// zipped is bytes compressed by a codec.
+func zipped(codec uint8, b []byte) []byte {
+	if codec == kernels.ParquetCodecSnappy {
+		return snappy.Encode(nil, b)
+	}
+	return zstdEncoder.EncodeAll(b, nil)
+}
+
+// unzipped is what the CPU makes of them.
+func unzipped(codec uint8, b []byte) ([]byte, error) {
+	if codec == kernels.ParquetCodecSnappy {
+		return snappy.Decode(nil, b)
+	}
+	return zstdDecoder.DecodeAll(b, nil)
+}
+
+var (
+	zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+)
+
 // unit adds the rows from ... to of the columns as a unit, in pages as drawn.
 func (g *rig) unit(from, to int) {
 	for i, s := range g.sources() {
@@ -49,7 +71,7 @@ func (g *rig) unit(from, to int) {
 		task := g.entries(&s, i, dict)
 		for at := from; at < to || at == from; {
 			rows := min(1+g.draws.IntN(1<<g.draws.IntN(14)), to-at)
-			page := kernels.ParquetPage{First: uint32(g.batch.rows + at - from), Rows: uint32(rows), Snappy: uint8(g.draws.IntN(2))}
+			page := kernels.ParquetPage{First: uint32(g.batch.rows + at - from), Rows: uint32(rows), Codec: uint8(g.draws.IntN(kernels.ParquetCodecZstd + 1))}
 			form := g.draws.IntN(levelForms)
 			if slices.Contains(s.isNull(at, at+rows), true) {
 				form = 1 + g.draws.IntN(levelForms-1)
@@ -64,7 +86,7 @@ func (g *rig) unit(from, to int) {
 				page.Texts = 1
 			}
 			if form == v2Levels && len(values) == 0 {
-				page.Snappy = 0
+				page.Codec = kernels.ParquetCodecNone
 			}
 			g.page(page, head, values, task)
 			at += max(rows, 1)
@@ -112,7 +134,7 @@ func (g *rig) dictPage(s *source, output int, d dict) kernels.ParquetTask {
 		plain = append(plain, s.plain(r)...)
 	}
 	page := uint32(len(g.batch.pages))
-	g.page(kernels.ParquetPage{Rows: uint32(len(d.rows)), Texts: 1, Snappy: uint8(g.draws.IntN(2))}, nil, plain)
+	g.page(kernels.ParquetPage{Rows: uint32(len(d.rows)), Texts: 1, Codec: uint8(g.draws.IntN(kernels.ParquetCodecZstd + 1))}, nil, plain)
 	dict := kernels.ParquetDict{Words: uint64(g.batch.expanded), Page: page, Output: uint32(output)}
 	g.batch.dicts = append(g.batch.dicts, dict)
 	g.batch.expanded += entriesRoom(&g.plan.Outputs[output], len(d.rows))

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/klauspost/compress/snappy"
-
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -134,8 +132,8 @@ func (w *twin) values(p *kernels.ParquetPage) (values []byte, there []uint32, st
 	if p.Levels != kernels.ParquetSizedLevels {
 		levels, values = values[:p.Levels], values[p.Levels:]
 	}
-	if p.Snappy == 1 {
-		out, err := snappy.Decode(nil, values)
+	if p.Codec != kernels.ParquetCodecNone {
+		out, err := unzipped(p.Codec, values)
 		if err != nil || len(out)+len(levels) != int(p.Size) {
 			return nil, nil, kernels.ParquetStopDamaged
 		}

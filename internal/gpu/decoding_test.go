@@ -58,7 +58,7 @@ func TestPlanDecoding(t *testing.T) {
 		// Where there is little memory batches are smaller, and then there is one stream.
 		{9, 0, 5 * mebi, 72 * gibi, "5242880 rows in 337 MiB, 1 streams, 12 slots"},
 		{3, 0, 200, 256 * mebi, "20000 rows in 3 MiB, 2 streams, 20 slots"},
-		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 4 streams, 20 slots"},
+		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 3 streams, 20 slots"},
 		{3, 0, 5 * mebi, 16 * gibi, "5242880 rows in 112 MiB, 1 streams, 18 slots"},
 		{9, 0, mebi, 2 * gibi, "none"},
 		// Streams that were asked for are kept to.

@@ -1,6 +1,6 @@
 // Encoded pages of Parquet files on the device: what the kernels that decompress them
-// (parquet_snappy.cu), find their runs (parquet_coded.cu), decode them (parquet_decode.cu) and make
-// rows of their values (parquet_rows.cu) are handed.
+// (parquet_snappy.cu, parquet_zstd.cu), find their runs (parquet_coded.cu), decode them
+// (parquet_decode.cu) and make rows of their values (parquet_rows.cu) are handed.
 //
 // Terms:
 //
@@ -53,6 +53,9 @@ enum ParquetStop : uint64_t {
   PARQUET_STOP_TEXTS = 5,    // there is no room for the run's strings (parquet_texts.cuh)
 };
 
+// ParquetCodec is how a page is compressed.
+enum ParquetCodec : uint8_t { PARQUET_PLAIN_BYTES, PARQUET_SNAPPY, PARQUET_ZSTD };
+
 // ParquetPage is a page in a parcel.
 struct ParquetPage {
   uint64_t at;        // where its bytes begin in the parcel
@@ -65,7 +68,7 @@ struct ParquetPage {
   uint32_t levels;    // bytes of runs of definition levels in front of a v2 page; PARQUET_SIZED_LEVELS; 0: there are none
   uint32_t rows;      // values and NULLs
   uint32_t first;     // row of the parcel that it begins with
-  uint8_t snappy;     // 1: Snappy (behind the levels of a v2 page); 0: not compressed
+  uint8_t codec;      // ParquetCodec of what is behind the levels of a v2 page, or of the whole of a v1 page
   uint8_t coded;      // 1: codes of a dictionary, whose width comes first; 0: PLAIN
   uint8_t texts;      // 1: PLAIN strings of any length; 0: other values, or strings of which few are long
 };

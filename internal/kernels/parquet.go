@@ -12,6 +12,13 @@ const ParquetSizedLevels = 1<<32 - 1
 // ParquetInWork is set in ParquetTask.Entries that lie in the work memory.
 const ParquetInWork = 1 << 63
 
+// How a page is compressed: ParquetPage.Codec.
+const (
+	ParquetCodecNone = iota
+	ParquetCodecSnappy
+	ParquetCodecZstd
+)
+
 // What a stop word says: why the rows of a parcel were not made.
 const (
 	ParquetStopNulls   = 1 + iota // NULLs where none are admitted

@@ -16,7 +16,7 @@ struct ParquetBytes {
 
 // parquet_bytes is a page, decompressed.
 __device__ __forceinline__ ParquetBytes parquet_bytes(const ParquetJob& job, const ParquetPage& page) {
-  if (page.snappy != 0) return {job.work + page.expanded, page.size};
+  if (page.codec != PARQUET_PLAIN_BYTES) return {job.work + page.expanded, page.size};
   return {job.parcel + page.at, page.bytes};
 }
 

@@ -160,7 +160,7 @@ type ParquetPage struct {
 	Levels   uint32
 	Rows     uint32
 	First    uint32
-	Snappy   uint8
+	Codec    uint8
 	Coded    uint8
 	Texts    uint8
 	_        [1]byte
@@ -176,7 +176,7 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetPage{})-48|
 	(unsafe.Offsetof(ParquetPage{}.Levels)-32)|
 	(unsafe.Offsetof(ParquetPage{}.Rows)-36)|
 	(unsafe.Offsetof(ParquetPage{}.First)-40)|
-	(unsafe.Offsetof(ParquetPage{}.Snappy)-44)|
+	(unsafe.Offsetof(ParquetPage{}.Codec)-44)|
 	(unsafe.Offsetof(ParquetPage{}.Coded)-45)|
 	(unsafe.Offsetof(ParquetPage{}.Texts)-46)]
 

@@ -222,7 +222,7 @@ static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8
   const uint32_t page = blockIdx.x % n;
   share.part = blockIdx.x / n;
   share.parts = (gridDim.x - page - 1) / n + 1;
-  if (pages[page].snappy == 0) return false;
+  if (pages[page].codec != PARQUET_SNAPPY) return false;
   if (snappy_page(parcel, work, pages[page], share.page)) return true;
   if (threadIdx.x == 0) parquet_stop(stop, PARQUET_STOP_DAMAGED);
   return false;

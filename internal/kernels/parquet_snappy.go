@@ -24,7 +24,7 @@ func align16(n int) int { return (n + 15) &^ 15 }
 func (k *ParquetSnappy) ExpandPages(stream *cuda.Stream, parcel, work, list cuda.Ptr, pages []ParquetPage, stop cuda.Ptr) error {
 	n, compressed, largest := len(pages), false, 0
 	for i := range pages {
-		if pages[i].Snappy != 0 {
+		if pages[i].Codec == ParquetCodecSnappy {
 			compressed, largest = true, max(largest, int(pages[i].Size))
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // some types, in the two encodings that nearly all files are
 // written with. What else the format has is left to Open and Next. Nothing
 // here fails for it; the answer is only that a column or unit is not read
-// encoded. Of codecs such a reader knows Snappy; pages of the others are
-// decompressed here.
+// encoded. Of codecs such a reader knows Snappy and Zstandard; pages of the others
+// are decompressed here.
 //
 //	Encoded       by the schemas: the type of a column
 //	EncodedUnit   by the footers: codec and encodings of a row group
@@ -146,7 +146,22 @@ func encodable(m *format.ColumnMetaData) bool {
 // staysEncoded reports whether encoded chunks have the pages of a codec as
 // they are in the file. Those of other codecs are decompressed here.
 func staysEncoded(id format.CompressionCodec) bool {
-	return id == format.Uncompressed || id == format.Snappy
+	_, stays := pageCodecs[id]
+	return stays
+}
+
+// PageCodec is how an encoded page is compressed.
+type PageCodec uint8
+
+// The codecs that encoded pages have.
+const (
+	PageUncompressed PageCodec = iota
+	PageSnappy
+	PageZstd
+)
+
+var pageCodecs = map[format.CompressionCodec]PageCodec{
+	format.Uncompressed: PageUncompressed, format.Snappy: PageSnappy, format.Zstd: PageZstd,
 }
 
 // EncodedAlign is what the places of encoded chunks are multiples of.

@@ -81,9 +81,10 @@ func decodeEncoded(t testing.TB, r *Reader, unit, col int, chunk EncodedChunk, m
 	c.begin(r.scan.units[unit].Group)
 	c.dict = chunk.Dict
 	for _, p := range chunk.Pages {
-		c.id = format.Uncompressed
-		if p.Snappy {
-			c.id = format.Snappy
+		for id, codec := range pageCodecs {
+			if codec == p.Codec {
+				c.id = id
+			}
 		}
 		if err := c.loadEncoded(p, memory[p.At:][:p.Bytes]); err != nil {
 			return err

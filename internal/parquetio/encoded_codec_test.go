@@ -13,7 +13,7 @@ import (
 
 // decompressedCodecs are those whose pages are decompressed on the way.
 var decompressedCodecs = map[format.CompressionCodec]compress.Codec{
-	format.Zstd: &parquet.Zstd, format.Gzip: &parquet.Gzip, format.Brotli: &parquet.Brotli, format.Lz4Raw: &parquet.Lz4Raw,
+	format.Gzip: &parquet.Gzip, format.Brotli: &parquet.Brotli, format.Lz4Raw: &parquet.Lz4Raw,
 }
 
 // eachCodec gives a file of one column of each codec, kind of page, and with
@@ -63,7 +63,7 @@ func TestEncodedDecompressed(t *testing.T) {
 			}
 			at := 0
 			for _, p := range chunks[0].Pages {
-				if p.At != at || p.Bytes != p.Size || p.Snappy {
+				if p.At != at || p.Bytes != p.Size || p.Codec != PageUncompressed {
 					t.Errorf("%+v, where %d is next", p, at)
 				}
 				at += p.Bytes
@@ -95,16 +95,16 @@ func TestEncodedDecompressedDamage(t *testing.T) {
 // the memory, and those that take less leave room.
 func TestEncodedPromises(t *testing.T) {
 	texts := bytes.Repeat([]byte{4, 0, 0, 0, 't', 'e', 'x', 't'}, 100)
-	body, err := parquet.Zstd.Encode(nil, texts)
+	body, err := parquet.Gzip.Encode(nil, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	zstd := page{body: body, header: format.PageHeader{
+	gzip := page{body: body, header: format.PageHeader{
 		Type: format.DataPage, UncompressedPageSize: int32(len(texts)),
 		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: 100, Encoding: format.Plain, DefinitionLevelEncoding: format.RLE}),
 	}}
 	as := func(change func(*format.PageHeader)) page {
-		p := zstd
+		p := gzip
 		change(&p.header)
 		return p
 	}
@@ -116,21 +116,21 @@ func TestEncodedPromises(t *testing.T) {
 		pages   []page
 		ok      bool
 	}{
-		{"exact", size, []page{zstd}, true},
-		{"too much", 10 * size, []page{zstd}, true},
-		{"too little", size - EncodedAlign, []page{zstd}, false},
-		{"nothing", 0, []page{zstd}, false},
-		{"for one of two", size, []page{zstd, zstd}, false},
-		{"for two", 2 * size, []page{zstd, zstd}, true},
+		{"exact", size, []page{gzip}, true},
+		{"too much", 10 * size, []page{gzip}, true},
+		{"too little", size - EncodedAlign, []page{gzip}, false},
+		{"nothing", 0, []page{gzip}, false},
+		{"for one of two", size, []page{gzip, gzip}, false},
+		{"for two", 2 * size, []page{gzip, gzip}, true},
 		{"not compressed", size, []page{plain}, true},
-		{"both", 2 * size, []page{plain, zstd}, true},
+		{"both", 2 * size, []page{plain, gzip}, true},
 		{"not compressed, too little", size - EncodedAlign, []page{plain}, false},
 		{"a page that gives more", size, []page{as(func(h *format.PageHeader) { h.UncompressedPageSize-- })}, false},
 		{"a page that gives less", size + 8, []page{as(func(h *format.PageHeader) { h.UncompressedPageSize++ })}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := readerOf(t, fileBuilder{
-				schema: []format.SchemaElement{required(format.ByteArray)}, codec: format.Zstd,
+				schema: []format.SchemaElement{required(format.ByteArray)}, codec: format.Gzip,
 				rows: 100 * int64(len(test.pages)), pages: test.pages,
 				change: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalUncompressedSize = test.promise },
 			}.build(t))

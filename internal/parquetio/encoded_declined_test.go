@@ -88,11 +88,12 @@ func TestEncodedFooter(t *testing.T) {
 		ok     bool
 	}{
 		"as written": {func(*format.ColumnMetaData) {}, true},
-		"a codec":    {func(m *format.ColumnMetaData) { m.Codec = format.Zstd }, true},
+		"a codec":    {func(m *format.ColumnMetaData) { m.Codec = format.Gzip }, true},
 		"no codec":   {func(m *format.ColumnMetaData) { m.Codec = format.LZO }, false},
-		"no size":    {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, -1 }, false},
-		"a size":     {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, mostEncoded+1 }, false},
+		"no size":    {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Gzip, -1 }, false},
+		"a size":     {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Gzip, mostEncoded+1 }, false},
 		"any size":   {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Snappy, -1 }, true},
+		"Zstandard":  {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, -1 }, true},
 		"encoding":   {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.DeltaBinaryPacked) }, false},
 		"NULLs":      {func(m *format.ColumnMetaData) { m.Statistics.NullCount = 1 }, true},
 		"usual":      {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.RLE, format.RLEDictionary) }, true},

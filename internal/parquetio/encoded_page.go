@@ -43,7 +43,7 @@ func (c *columnReader) encodedPage(body []byte) (p EncodedPage, id format.Compre
 	default:
 		return p, id, errNotEncoded
 	}
-	p.Coded, p.Snappy = isDictionary(enc), id == format.Snappy
+	p.Coded, p.Codec = isDictionary(enc), pageCodecs[id] // others are decompressed on the way
 	if err == nil && !p.Coded && enc != format.Plain {
 		err = errNotEncoded
 	}

@@ -40,7 +40,7 @@ type EncodedPage struct {
 	Levels int // of a v2 page: the bytes of levels in front, never compressed; or SizedLevels
 	Rows   int // above 0; NULLs, if there are any, are counted
 	Coded  bool
-	Snappy bool // the page, but for the levels of a v2 page, is compressed
+	Codec  PageCodec // of the page, but for the levels of a v2 page
 }
 
 // SizedLevels are the levels of a v1 page of a column that may hold NULLs:
@@ -242,7 +242,7 @@ func (c *columnReader) storeDictionary(place *encodedPlace) error {
 	if err != nil {
 		return err
 	}
-	p := EncodedPage{Bytes: len(body), Size: int(c.header.UncompressedPageSize), Rows: n, Snappy: c.id == format.Snappy}
+	p := EncodedPage{Bytes: len(body), Size: int(c.header.UncompressedPageSize), Rows: n, Codec: pageCodecs[c.id]}
 	if n == 0 {
 		return nil
 	}

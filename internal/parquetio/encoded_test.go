@@ -26,7 +26,7 @@ func TestEncodedValues(t *testing.T) {
 		"timestamp_ms", "timestamp_us", "timestamp_ns", "decimal18", "float", "double", "string", "binary",
 	}
 	known := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary}
-	codecs := map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy}
+	codecs := map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "zstd": &parquet.Zstd}
 	for _, c := range wireCases() {
 		for _, enc := range c.encodings {
 			for codec, compression := range codecs {

@@ -299,7 +299,7 @@ func (c *columnReader) putCoded(p *EncodedPage, id format.CompressionCodec, body
 	if !staysEncoded(c.id) {
 		place.at += p.Bytes
 	}
-	p.Size, p.Coded, p.Snappy = p.Bytes, true, false
+	p.Size, p.Coded, p.Codec = p.Bytes, true, PageUncompressed
 	return nil
 }
 

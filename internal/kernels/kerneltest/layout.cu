@@ -202,7 +202,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetPage, levels);
   *out++ = __builtin_offsetof(ParquetPage, rows);
   *out++ = __builtin_offsetof(ParquetPage, first);
-  *out++ = __builtin_offsetof(ParquetPage, snappy);
+  *out++ = __builtin_offsetof(ParquetPage, codec);
   *out++ = __builtin_offsetof(ParquetPage, coded);
   *out++ = __builtin_offsetof(ParquetPage, texts);
   *out++ = sizeof(ParquetState);

@@ -125,10 +125,10 @@ func layOut(pages []*snappyPage) (parcel []byte, descriptors []kernels.ParquetPa
 		parcel = append(parcel, make([]byte, i%16)...)
 		d := kernels.ParquetPage{
 			At: uint64(len(parcel)), Expanded: uint64(work), Bytes: uint32(len(page.bytes)), Size: uint32(page.size),
-			Levels: page.levels, Snappy: 1,
+			Levels: page.levels, Codec: kernels.ParquetCodecSnappy,
 		}
 		if page.plain {
-			d.Snappy = 0
+			d.Codec = kernels.ParquetCodecNone
 		}
 		parcel = append(parcel, page.bytes...)
 		parcel = append(parcel, bytes.Repeat([]byte{0xff}, kernels.ParquetPadding)...)
