@@ -13,6 +13,7 @@ type Kernels struct {
 	coded   *kernels.ParquetCoded
 	decode  *kernels.ParquetDecode
 	texts   *kernels.ParquetTexts
+	deltas  *kernels.ParquetDeltas
 	compute *kernels.ParquetCompute
 	rows    *kernels.ParquetRows
 	store   *Store // nil: no plan has texts
@@ -23,7 +24,7 @@ type Kernels struct {
 func NewKernels(c *cuda.Context, store *Store) *Kernels {
 	return &Kernels{
 		snappy: kernels.NewParquetSnappy(c), coded: kernels.NewParquetCoded(c), decode: kernels.NewParquetDecode(c),
-		texts: kernels.NewParquetTexts(c), compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c), store: store,
+		texts: kernels.NewParquetTexts(c), deltas: kernels.NewParquetDeltas(c), compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c), store: store,
 	}
 }
 
@@ -73,6 +74,11 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) er
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(tasks, largest), job); err != nil {
 		return err
 	}
+	if p.deltas() {
+		if err := k.deltas.Decode(s, kernels.ParquetDeltaGrid(tasks), job); err != nil {
+			return err
+		}
+	}
 	if p.walks() {
 		if err := k.decode.Walks(s, kernels.ParquetWalkGrid(tasks), job); err != nil {
 			return err
@@ -120,6 +126,11 @@ func (p *Batch) walks() bool {
 	return slices.ContainsFunc(p.tasks, func(t kernels.ParquetTask) bool {
 		return p.pages[t.Page].Coded == 0 && p.pages[t.Page].Texts == 0 && p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
 	})
+}
+
+// deltas reports whether a page is in DELTA_BINARY_PACKED.
+func (p *Batch) deltas() bool {
+	return slices.ContainsFunc(p.pages, func(g kernels.ParquetPage) bool { return g.Encoding == kernels.ParquetDelta })
 }
 
 // job is what the kernels are told.

@@ -43,8 +43,10 @@ func (c *columnReader) encodedPage(body []byte) (p EncodedPage, id format.Compre
 	default:
 		return p, id, errNotEncoded
 	}
-	p.Coded, p.Snappy = isDictionary(enc), id == format.Snappy
-	if err == nil && !p.Coded && enc != format.Plain {
+	known := false
+	p.Encoding, p.Coded, known = encodedAs(c.leaf.physical, enc)
+	p.Snappy = id == format.Snappy
+	if err == nil && !known {
 		err = errNotEncoded
 	}
 	return p, id, err
