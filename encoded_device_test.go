@@ -30,6 +30,7 @@ var encodedTypes = []column.Type{
 	{Kind: column.Float32},
 	{Kind: column.Float64},
 	{Kind: column.Date},
+	{Kind: column.Bool},
 	column.DecimalType(7, 2),
 	column.TimestampType(column.Milli, false),
 	column.TimestampType(column.Nano, true),
@@ -105,6 +106,9 @@ var encodedConfigurations = []configuration{
 	{name: "auto", await: true, source: parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), opt: gagg.Options{Threads: 3, GPUMemory: 24 << 20}},
 	{name: "auto, in mid-run or too late", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, GPUMemory: 24 << 20}},
 	{name: "rows", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20, NoGPUDecoding: true}},
+	{name: "split", source: parquetAs(datagen.Layout{RowGroup: 1000, Encoding: datagen.Split}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
+	{name: "split, snappy, v2", source: parquetAs(datagen.Layout{RowGroup: 1000, Page: 300, V2: true, Codec: "snappy", Encoding: datagen.Split}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
+	{name: "delta", source: parquetAs(datagen.Layout{RowGroup: 1000, Page: 700, Codec: "snappy", Encoding: datagen.Delta}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
 	{name: "zstd", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "zstd"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
 }
 

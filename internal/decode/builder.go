@@ -197,6 +197,7 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int, texts bool
 	to := kernels.ParquetPage{
 		At: uint64(base + from.At), Bytes: uint32(from.Bytes), Size: uint32(from.Size),
 		Levels: uint32(from.Levels), Rows: uint32(from.Rows), First: uint32(first),
+		Encoding: pageEncodings[from.Encoding],
 	}
 	if from.Levels == parquetio.SizedLevels {
 		to.Levels = kernels.ParquetSizedLevels
@@ -214,6 +215,12 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int, texts bool
 // codecs is the kernels' number of each codec of pages.
 var codecs = [...]uint8{
 	parquetio.PageUncompressed: kernels.ParquetCodecNone, parquetio.PageSnappy: kernels.ParquetCodecSnappy, parquetio.PageZstd: kernels.ParquetCodecZstd,
+}
+
+// pageEncodings is the kernels' numbers of encodings.
+var pageEncodings = [...]uint8{
+	parquetio.PlainValues: kernels.ParquetPlain, parquetio.SplitValues: kernels.ParquetSplit,
+	parquetio.DeltaValues: kernels.ParquetDelta, parquetio.TruthRuns: kernels.ParquetTruths,
 }
 
 // makeRoom gives a page its room in work memory.

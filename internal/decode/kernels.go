@@ -15,6 +15,7 @@ type Kernels struct {
 	coded   *kernels.ParquetCoded
 	decode  *kernels.ParquetDecode
 	texts   *kernels.ParquetTexts
+	deltas  *kernels.ParquetDeltas
 	compute *kernels.ParquetCompute
 	rows    *kernels.ParquetRows
 	store   *Store // nil: no plan has texts
@@ -25,8 +26,8 @@ type Kernels struct {
 func NewKernels(c *cuda.Context, store *Store) *Kernels {
 	return &Kernels{
 		snappy: kernels.NewParquetSnappy(c), zstd: kernels.NewParquetZstd(c), coded: kernels.NewParquetCoded(c),
-		decode: kernels.NewParquetDecode(c), texts: kernels.NewParquetTexts(c), compute: kernels.NewParquetCompute(c),
-		rows: kernels.NewParquetRows(c), store: store,
+		decode: kernels.NewParquetDecode(c), texts: kernels.NewParquetTexts(c), deltas: kernels.NewParquetDeltas(c),
+		compute: kernels.NewParquetCompute(c), rows: kernels.NewParquetRows(c), store: store,
 	}
 }
 
@@ -90,6 +91,11 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, bound uint64, in, work cuda.Spa
 	}
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(tasks, largest), job); err != nil {
 		return err
+	}
+	if p.deltas() {
+		if err := k.deltas.Decode(s, kernels.ParquetDeltaGrid(tasks), job); err != nil {
+			return err
+		}
 	}
 	if p.walks() {
 		if err := k.decode.Walks(s, kernels.ParquetWalkGrid(tasks), job); err != nil {
@@ -155,6 +161,11 @@ func (p *Batch) walks() bool {
 	return slices.ContainsFunc(p.tasks, func(t kernels.ParquetTask) bool {
 		return p.pages[t.Page].Coded == 0 && p.pages[t.Page].Texts == 0 && p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
 	})
+}
+
+// deltas reports whether a page is in DELTA_BINARY_PACKED.
+func (p *Batch) deltas() bool {
+	return slices.ContainsFunc(p.pages, func(g kernels.ParquetPage) bool { return g.Encoding == kernels.ParquetDelta })
 }
 
 // job is what the kernels are told.

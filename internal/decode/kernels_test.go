@@ -68,6 +68,7 @@ func TestMakeRows(t *testing.T) {
 				keys := []source{
 					ints(column.Int32, kernels.ParquetInt32, draw(rows, int32s)),
 					texts(someTexts(r, rows, 10, 10, different)),
+					bools(draw(rows, func() int64 { return int64(r.IntN(3) / 2) })),
 					ints(column.Int64, kernels.ParquetInt64, draw(rows, func() int64 { return few[r.IntN(len(few))] })),
 					texts(someTexts(r, rows, 0, 15, different)),
 					floats(column.Float32, kernels.ParquetFloat, someFloats(r, rows, true)),
@@ -76,6 +77,10 @@ func TestMakeRows(t *testing.T) {
 				values := []source{
 					ints(column.Int64, kernels.ParquetInt64, draw(rows, int64s)),
 					ints(column.Int32, kernels.ParquetInt32, draw(rows, int32s)),
+					decimals(draw(rows, int64s), 8+r.IntN(9)),
+					decimals(draw(rows, int32s), 4+r.IntN(5)),
+					times(draw(rows, int64s)),
+					bools(draw(rows, func() int64 { return int64(r.IntN(3) / 2) })),
 					floats(column.Float64, kernels.ParquetFloat, someFloats(r, rows, true)),
 					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 				}

@@ -118,7 +118,8 @@ func scanPacked(t testing.TB, d *parquetio.Dataset, cols []int, nkeys int, inter
 
 var physicals = map[parquetio.Physical]uint8{
 	parquetio.Int32: kernels.ParquetInt32, parquetio.Int64: kernels.ParquetInt64, parquetio.Float: kernels.ParquetFloat,
-	parquetio.Double: kernels.ParquetDouble, parquetio.ByteArray: kernels.ParquetBytes,
+	parquetio.Double: kernels.ParquetDouble, parquetio.ByteArray: kernels.ParquetBytes, parquetio.Boolean: kernels.ParquetBool,
+	parquetio.FixedDecimal: kernels.ParquetDecimal, parquetio.Int96: kernels.ParquetInt96,
 }
 
 // makePlan makes the plan: the states are the value of each other column, and
@@ -130,7 +131,7 @@ func (k *packed) makePlan(t testing.TB, layout *key.Layout, columns int) {
 	for i := range columns {
 		e, _ := k.scan.Encoded(i)
 		o := Output{Source: i, Field: -1, ParquetOutput: kernels.ParquetOutput{
-			Physical: physicals[e.Physical], Lo: e.Lo, Hi: e.Hi, Factor: e.Factor, Form: kernels.ParquetValue, Words: 1,
+			Physical: physicals[e.Physical], Lo: e.Lo, Hi: e.Hi, Factor: e.Factor, Width: e.Width, Form: kernels.ParquetValue, Words: 1,
 		}}
 		if e.Mask32 {
 			o.Mask32 = 1

@@ -68,6 +68,14 @@ func drawCodes(r *rand.Rand, values []uint32, count int) []byte {
 	return append([]byte{byte(width)}, drawRuns(r, values, width)...)
 }
 
+// drawCoded is drawCodes, or booleans in runs.
+func drawCoded(r *rand.Rand, encoding uint8, values []uint32, count int) []byte {
+	if encoding != kernels.ParquetTruths {
+		return drawCodes(r, values, count)
+	}
+	return sized(drawRuns(r, values, 1)...)
+}
+
 // The levels that a page may have in front of its values.
 const (
 	noLevels = iota

@@ -81,9 +81,15 @@ func (g *rig) unit(from, to int) {
 			values, codes := s.values(at, at+rows, dict)
 			if g.draws.IntN(2) == 0 {
 				page.Coded = 1
-				values = drawCodes(g.draws, codes, len(dict.rows))
+				if s.output.Physical == kernels.ParquetBool && g.draws.IntN(2) == 0 {
+					page.Encoding = kernels.ParquetTruths
+				}
+				values = drawCoded(g.draws, page.Encoding, codes, len(dict.rows))
 			} else if g.plan.Outputs[i].AnyLength() {
 				page.Texts = 1
+			} else {
+				page.Encoding = s.drawEncoding(g.draws)
+				values = s.encode(g.draws, page.Encoding, values)
 			}
 			if form == v2Levels && len(values) == 0 {
 				page.Codec = kernels.ParquetCodecNone

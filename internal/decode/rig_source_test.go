@@ -1,8 +1,10 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -26,6 +28,39 @@ func ints(kind column.Kind, physical uint8, values []int64) source {
 			return binary.LittleEndian.AppendUint32(nil, uint32(values[i]))
 		}
 		return binary.LittleEndian.AppendUint64(nil, uint64(values[i]))
+	}
+	return s
+}
+
+// bools is a column of booleans. A PLAIN value has a byte here: encode makes bits of them.
+func bools(values []int64) source {
+	s := ints(column.Bool, kernels.ParquetBool, values)
+	s.plain = func(i int) []byte { return []byte{byte(values[i])} }
+	return s
+}
+
+// decimals is a column of integers stored in so many bytes, the highest first.
+func decimals(values []int64, width int) source {
+	s := ints(column.Int64, kernels.ParquetDecimal, values)
+	s.output.Width = uint8(width)
+	s.plain = func(i int) []byte {
+		b := bytes.Repeat([]byte{byte(values[i] >> 63)}, 8)
+		return binary.BigEndian.AppendUint64(b, uint64(values[i]))[16-width:]
+	}
+	return s
+}
+
+// times is a column of INT96: microseconds since 1970.
+func times(values []int64) source {
+	s := ints(column.Int64, kernels.ParquetInt96, values)
+	s.plain = func(i int) []byte {
+		const day = 86400e6
+		days := values[i] / day
+		if values[i]%day < 0 {
+			days--
+		}
+		b := binary.LittleEndian.AppendUint64(nil, uint64(values[i]-days*day)*1000+999)
+		return binary.LittleEndian.AppendUint32(b, uint32(days+2440588))
 	}
 	return s
 }
@@ -83,6 +118,58 @@ func (s *source) values(from, to int, d dict) (plain []byte, codes []uint32) {
 		codes = append(codes, d.codes[string(s.plain(r))])
 	}
 	return plain, codes
+}
+
+// encodings is what a column's pages of values may have.
+func (s *source) encodings() []uint8 {
+	switch s.output.Physical {
+	case kernels.ParquetBytes, kernels.ParquetBool:
+		return []uint8{kernels.ParquetPlain}
+	case kernels.ParquetInt32, kernels.ParquetInt64:
+		return []uint8{kernels.ParquetPlain, kernels.ParquetSplit, kernels.ParquetDelta}
+	}
+	return []uint8{kernels.ParquetPlain, kernels.ParquetSplit}
+}
+
+func (s *source) drawEncoding(r *rand.Rand) uint8 {
+	all := s.encodings()
+	return all[r.IntN(len(all))]
+}
+
+// encode is PLAIN values in an encoding.
+func (s *source) encode(r *rand.Rand, encoding uint8, plain []byte) []byte {
+	size := sizeOf(&s.output)
+	switch {
+	case encoding == kernels.ParquetSplit:
+		return split(plain, size)
+	case encoding == kernels.ParquetDelta:
+		var values []int64
+		for ; len(plain) > 0; plain = plain[size:] {
+			if size == 4 {
+				values = append(values, int64(int32(binary.LittleEndian.Uint32(plain))))
+			} else {
+				values = append(values, int64(binary.LittleEndian.Uint64(plain)))
+			}
+		}
+		return drawDeltas(r, values, size == 4)
+	case s.output.Physical == kernels.ParquetBool:
+		bits := make([]uint32, len(plain))
+		for i, v := range plain {
+			bits[i] = uint32(v)
+		}
+		return pack(bits, 1, (len(plain)+7)/8)
+	}
+	return plain
+}
+
+// split is values of so many bytes in BYTE_STREAM_SPLIT.
+func split(plain []byte, width int) (b []byte) {
+	for k := range width {
+		for at := k; at < len(plain); at += width {
+			b = append(b, plain[at])
+		}
+	}
+	return b
 }
 
 // slice is rows of a flat vector.

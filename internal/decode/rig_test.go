@@ -102,6 +102,7 @@ func (g *rig) nullBit(i int) (word uint32, bit uint64) {
 // orderWords is how the rig has the third word of a value made, by its physical type.
 var orderWords = map[uint8]uint32{
 	kernels.ParquetInt32: kernels.ParquetNot, kernels.ParquetInt64: kernels.ParquetNot,
+	kernels.ParquetBool: kernels.ParquetNot, kernels.ParquetDecimal: kernels.ParquetNot, kernels.ParquetInt96: kernels.ParquetNot,
 	kernels.ParquetFloat: kernels.ParquetOrder, kernels.ParquetDouble: kernels.ParquetOrderNot,
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestStops(t *testing.T) {
 	)
 	zeros := func(n int) []byte { return make([]byte, n) }
 	tens := strings.Split("a,bb,ccc,dddd,eeeee,ffffff,ggggggg,hhhhhhhh,iiiiiiiii,jjjjjjjjjj", ",")
-	const int32s, bytes, coded = kernels.ParquetInt32, kernels.ParquetBytes, 10
+	const int32s, bytes, coded, splits, deltas, booleans, truths = kernels.ParquetInt32, kernels.ParquetBytes, 10, 11, 12, 13, 14
 	for _, test := range []struct {
 		name   string
 		kind   uint8
@@ -73,6 +74,41 @@ func TestStops(t *testing.T) {
 		{"a number above the range", int32s, nil, append(zeros(36), 100, 0, 0, 0), good},
 		{"a number too great", int32s, nil, append(zeros(36), 101, 0, 0, 0), outside},
 		{"a number too small", int32s, nil, append([]byte{255, 255, 255, 255}, zeros(36)...), outside},
+
+		{"split", splits, sized(20, 1), zeros(40), good},
+		{"split and more", splits, nil, zeros(56), good},
+		{"split and more than whole values", splits, nil, zeros(41), damaged},
+		{"a split number cut", splits, nil, zeros(36), damaged},
+		{"a split number too great", splits, nil, slices.Concat(zeros(15), []byte{1}, zeros(24)), outside},
+		{"split NULLs, and half a value", splits, sized(20, 0), zeros(2), nulls},
+
+		{"differences", deltas, sized(20, 1), []byte{128, 1, 4, 10, 10, 2, 0, 0, 0, 0}, good},
+		{"differences of three bits", deltas, nil, []byte{128, 1, 4, 10, 10, 2, 3, 0, 0, 0, 1, 2, 3, 4}, good},
+		{"differences cut", deltas, nil, []byte{128, 1, 4, 10, 10, 2, 3, 0, 0, 0, 1, 2, 3}, damaged},
+		{"differences of 65 bits", deltas, nil, append([]byte{128, 1, 4, 10, 10, 2, 65, 0, 0, 0}, zeros(300)...), damaged},
+		{"differences of 64 bits", deltas, nil, append([]byte{128, 1, 4, 10, 10, 2, 64, 0, 0, 0}, zeros(300)...), good},
+		{"more differences than rows", deltas, nil, []byte{128, 1, 4, 11, 10, 2, 0, 0, 0, 0}, damaged},
+		{"too few differences", deltas, nil, []byte{128, 1, 4, 9, 10, 2, 0, 0, 0, 0}, damaged},
+		{"too few widths", deltas, nil, []byte{128, 1, 4, 10, 10, 2, 0, 0, 0}, damaged},
+		{"blocks of 64", deltas, nil, []byte{64, 2, 10, 10, 2, 0, 0}, damaged},
+		{"no miniblocks", deltas, nil, []byte{128, 1, 0, 10, 10, 2, 0, 0, 0, 0}, damaged},
+		{"miniblocks of 16", deltas, nil, []byte{128, 1, 8, 10, 10, 2, 0, 0, 0, 0, 0, 0, 0, 0}, damaged},
+		{"a header cut", deltas, nil, []byte{128, 1, 4, 10}, damaged},
+		{"no differences", deltas, nil, nil, damaged},
+		{"a sum too great", deltas, nil, []byte{128, 1, 4, 10, 10, 40, 0, 0, 0, 0}, outside},
+
+		{"booleans", booleans, nil, []byte{2, 0}, good},
+		{"booleans and more", booleans, sized(20, 1), []byte{2, 0xff, 0xff}, good},
+		{"few booleans", booleans, nil, []byte{2}, damaged},
+		{"no booleans", booleans, nil, nil, damaged},
+		{"a run of booleans", truths, sized(20, 1), sized(20, 1), good},
+		{"a run of 255", truths, nil, sized(20, 255), good},
+		{"packed booleans", truths, nil, sized(5, 2, 1), good},
+		{"runs and more", truths, nil, append(sized(5, 2, 1), 9, 9), good},
+		{"too few in runs", truths, nil, sized(18, 1), damaged},
+		{"runs beyond the page", truths, nil, append(sized(5, 2, 1)[:4:4], 5, 2), damaged},
+		{"no runs of booleans", truths, nil, sized(), damaged},
+		{"a size of runs cut", truths, nil, []byte{0, 0, 0}, damaged},
 
 		{"strings of two lengths", bytes, sized(20, 1), strs("aaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbb", "", "", "", "", "", "", "", ""), good},
 		{"empty strings", bytes, nil, zeros(40), good},
@@ -114,6 +150,7 @@ func TestStops(t *testing.T) {
 			numbers := ints(column.Int32, kernels.ParquetInt32, make([]int64, 10))
 			numbers.output.Lo, numbers.output.Hi = 0, 100
 			words := texts(make([]string, 10))
+			flags := bools([]int64{0, 1, 0, 0, 0, 0, 0, 0, 0, 0})
 			g := newRig(t, 1, []source{numbers}, nil)
 			if test.kind == bytes {
 				g = newRig(t, 1, []source{words}, nil)
@@ -122,8 +159,20 @@ func TestStops(t *testing.T) {
 			if test.levels != nil {
 				page.Levels = kernels.ParquetSizedLevels
 			}
+			switch test.kind {
+			case splits:
+				page.Encoding = kernels.ParquetSplit
+			case deltas:
+				page.Encoding = kernels.ParquetDelta
+			case booleans, truths:
+				g = newRig(t, 1, []source{flags}, nil)
+			}
 			var task kernels.ParquetTask
-			if test.kind == coded {
+			switch test.kind {
+			case truths:
+				page.Coded, page.Encoding = 1, kernels.ParquetTruths
+				task = g.entries(&flags, 0, dict{rows: []int{0, 1}})
+			case coded:
 				page.Coded = 1
 				task = g.entries(&numbers, 0, dict{rows: []int{0, 1, 2}})
 			}
@@ -155,31 +204,51 @@ func agree(tb testing.TB, d *device, p *Batch, memory []byte, what string) {
 	}
 }
 
+// waysOf is how pages of a column may lie.
+func waysOf(s *source) []kernels.ParquetPage {
+	ways := []kernels.ParquetPage{{Coded: 1}}
+	if s.output.Physical == kernels.ParquetBool {
+		ways = append(ways, kernels.ParquetPage{Coded: 1, Encoding: kernels.ParquetTruths})
+	}
+	for _, e := range s.encodings() {
+		ways = append(ways, kernels.ParquetPage{Encoding: e})
+	}
+	return ways
+}
+
 // damageable is batches of one page for each way to decode one.
 func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *rig)) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	for _, s := range []source{
 		ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(3)) })),
+		nullable(ints(column.Int64, kernels.ParquetInt64, draw(rows, func() int64 { return int64(r.Uint64()) >> r.IntN(64) })), draw(rows, func() bool { return r.IntN(3) == 0 })),
+		bools(draw(rows, func() int64 { return int64(r.IntN(3) / 2) })),
+		decimals(draw(rows, func() int64 { return int64(r.IntN(1000)) - 500 }), 5),
+		decimals(draw(rows, func() int64 { return int64(r.Uint64()) >> r.IntN(64) }), 16),
+		times(draw(rows, func() int64 { return int64(r.Uint64()) >> (4 + r.IntN(50)) })),
 		floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 		texts(someTexts(r, rows, 3, 3, 10)),
 		texts(someTexts(r, rows, 0, 15, 10)),
 		nullable(texts(someTexts(r, rows, 0, 15, 10)), draw(rows, func() bool { return r.IntN(3) == 0 })),
 	} {
-		for coded := range uint8(2) {
+		for _, way := range waysOf(&s) {
 			for form := range levelForms {
 				if form == noLevels && s.vector.Null != nil {
 					continue
 				}
-				t.Run(fmt.Sprintf("physical=%d/coded=%d/levels=%d", s.output.Physical, coded, form), func(t *testing.T) {
+				t.Run(fmt.Sprintf("physical=%d/coded=%d/encoding=%d/levels=%d", s.output.Physical, way.Coded, way.Encoding, form), func(t *testing.T) {
 					g := newRig(t, seed, []source{s}, nil)
-					page := kernels.ParquetPage{Rows: uint32(rows), Coded: coded}
+					page := way
+					page.Rows = uint32(rows)
 					var head []byte
 					head, page.Levels = drawLevels(r, form, s.isNull(0, rows))
 					dict := dictionary(&s, 0, rows)
 					task := g.entries(&s, 0, dict)
 					values, codes := s.values(0, rows, dict)
-					if coded == 1 {
-						values = drawCodes(r, codes, len(dict.rows))
+					if page.Coded == 1 {
+						values = drawCoded(r, page.Encoding, codes, len(dict.rows))
+					} else {
+						values = s.encode(r, page.Encoding, values)
 					}
 					g.page(page, head, values, task)
 					g.batch.rows = rows

@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/binary"
 	"math"
+	"math/big"
 	"math/bits"
 	"slices"
 	"testing"
@@ -91,6 +92,9 @@ func (w *twin) decode(t kernels.ParquetTask) (stop uint64) {
 	if p.Coded == 1 {
 		return w.coded(t, o, values, rows)
 	}
+	if values, stop = plainOf(p, o, values, len(rows)); stop != 0 {
+		return stop
+	}
 	for _, r := range rows {
 		n, stop := w.plain(o, values, r)
 		if stop != 0 {
@@ -109,7 +113,15 @@ func (w *twin) coded(t kernels.ParquetTask, o *kernels.ParquetOutput, values []b
 	if len(values) == 0 {
 		return kernels.ParquetStopDamaged
 	}
-	codes, ok := expandRuns(values[1:], uint(values[0]), len(rows))
+	runs, width := values[1:], uint(values[0])
+	truth := w.pages[t.Page].Encoding == kernels.ParquetTruths
+	if truth {
+		if len(values) < 4 || uint64(binary.LittleEndian.Uint32(values)) > uint64(len(values)-4) {
+			return kernels.ParquetStopDamaged
+		}
+		runs, width = values[4:4+binary.LittleEndian.Uint32(values)], 1
+	}
+	codes, ok := expandRuns(runs, width, len(rows), truth)
 	if !ok {
 		return kernels.ParquetStopDamaged
 	}
@@ -149,18 +161,65 @@ func (w *twin) values(p *kernels.ParquetPage) (values []byte, there []uint32, st
 	if p.Levels == 0 {
 		return values, slices.Repeat([]uint32{1}, int(p.Rows)), 0
 	}
-	there, ok := expandRuns(levels, 1, int(p.Rows))
+	there, ok := expandRuns(levels, 1, int(p.Rows), false)
 	if !ok {
 		return nil, nil, kernels.ParquetStopDamaged
 	}
 	return values, there, 0
 }
 
+// sizeOf is the bytes of a PLAIN number, or of the length of a string.
+func sizeOf(o *kernels.ParquetOutput) int {
+	switch o.Physical {
+	case kernels.ParquetInt64, kernels.ParquetDouble:
+		return 8
+	case kernels.ParquetBool:
+		return 1
+	case kernels.ParquetDecimal:
+		return int(o.Width)
+	case kernels.ParquetInt96:
+		return 12
+	}
+	return 4
+}
+
+// plainOf is the values of a page, of which there are at least n, as PLAIN ones; a boolean in a
+// byte.
+func plainOf(p *kernels.ParquetPage, o *kernels.ParquetOutput, b []byte, n int) (plain []byte, stop uint64) {
+	size := sizeOf(o)
+	switch {
+	case o.Physical == kernels.ParquetBool:
+		for i := range min(n, len(b)*8) {
+			plain = append(plain, b[i/8]>>(i%8)&1)
+		}
+		return plain, 0
+	case p.Encoding == kernels.ParquetPlain || len(b) == 0:
+		return b, 0
+	case p.Encoding == kernels.ParquetDelta:
+		values, ok := readDeltas(b, n, int(p.Rows))
+		if !ok {
+			return nil, kernels.ParquetStopDamaged
+		}
+		for _, v := range values {
+			plain = append(plain, binary.LittleEndian.AppendUint64(nil, uint64(v))[:size]...)
+		}
+		return plain, 0
+	}
+	if len(b)%size != 0 || len(b)/size < n {
+		return nil, kernels.ParquetStopDamaged
+	}
+	for i := range n {
+		for k := range size {
+			plain = append(plain, b[k*(len(b)/size)+i])
+		}
+	}
+	return plain, 0
+}
+
 // plain makes the words of the PLAIN value that b begins with, and tells how
 // long it is.
 func (w *twin) plain(o *kernels.ParquetOutput, b []byte, row int) (n int, stop uint64) {
-	sizes := map[uint8]int{kernels.ParquetInt32: 4, kernels.ParquetInt64: 8, kernels.ParquetFloat: 4, kernels.ParquetDouble: 8, kernels.ParquetBytes: 4}
-	n = sizes[o.Physical]
+	n = sizeOf(o)
 	if len(b) < n {
 		return 0, kernels.ParquetStopDamaged
 	}
@@ -205,6 +264,18 @@ func word(o *kernels.ParquetOutput, b []byte) (bits, stop uint64) {
 		return binary.LittleEndian.Uint64(b), 0
 	case kernels.ParquetInt32:
 		v = int64(int32(binary.LittleEndian.Uint32(b)))
+	case kernels.ParquetBool:
+		v = int64(b[0])
+	case kernels.ParquetInt96:
+		v = microsOf(b)
+	case kernels.ParquetDecimal:
+		wide := new(big.Int).SetBytes(b[:o.Width])
+		if b[0] >= 0x80 {
+			wide.Sub(wide, new(big.Int).Lsh(big.NewInt(1), 8*uint(o.Width)))
+		}
+		if v = wide.Int64(); !wide.IsInt64() {
+			return 0, kernels.ParquetStopRange
+		}
 	default:
 		v = int64(binary.LittleEndian.Uint64(b))
 	}
@@ -215,6 +286,19 @@ func word(o *kernels.ParquetOutput, b []byte) (bits, stop uint64) {
 		return 0, kernels.ParquetStopRange
 	}
 	return uint64(v * o.Factor), 0
+}
+
+// microsOf is an INT96 in microseconds since 1970, or the nearest that 64 bits hold.
+func microsOf(b []byte) int64 {
+	days := big.NewInt(int64(int32(binary.LittleEndian.Uint32(b[8:]))) - 2440588)
+	micros := big.NewInt(int64(binary.LittleEndian.Uint64(b)) / 1000)
+	switch all := micros.Add(micros, days.Mul(days, big.NewInt(86400e6))); {
+	case all.IsInt64():
+		return all.Int64()
+	case all.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 // keyBits is a number as a key holds it.
@@ -300,8 +384,9 @@ func mum(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// expandRuns expands n small integers of the format's mix of runs.
-func expandRuns(b []byte, width uint, n int) (out []uint32, ok bool) {
+// expandRuns expands n small integers of the format's mix of runs. truth: a value but 0 of a run is
+// 1.
+func expandRuns(b []byte, width uint, n int, truth bool) (out []uint32, ok bool) {
 	if width > 32 {
 		return nil, false
 	}
@@ -321,6 +406,9 @@ func expandRuns(b []byte, width uint, n int) (out []uint32, ok bool) {
 				return nil, false
 			}
 			v := little(b[:size], 0, uint(8*size))
+			if truth {
+				v = min(v, 1)
+			}
 			if v>>width != 0 {
 				return nil, false
 			}

@@ -69,8 +69,18 @@ struct ParquetPage {
   uint32_t rows;      // values and NULLs
   uint32_t first;     // row of the parcel that it begins with
   uint8_t codec;      // ParquetCodec of what is behind the levels of a v2 page, or of the whole of a v1 page
-  uint8_t coded;      // 1: codes of a dictionary, whose width comes first; 0: PLAIN
+  uint8_t coded;      // 1: codes of a dictionary, whose width comes first; 0: values
   uint8_t texts;      // 1: PLAIN strings of any length; 0: other values, or strings of which few are long
+  uint8_t encoding;   // ParquetEncoding; of a coded page: PARQUET_PLAIN or PARQUET_TRUTHS
+};
+
+// ParquetEncoding is how the values of a page lie.
+enum ParquetEncoding : uint8_t {
+  PARQUET_PLAIN,  // one after the other
+  PARQUET_SPLIT,  // BYTE_STREAM_SPLIT: numbers, the first bytes of all, then their second ones, and so on
+  PARQUET_DELTAS,  // DELTA_BINARY_PACKED: integers; see parquet_deltas.cuh
+  PARQUET_TRUTHS,  // booleans in runs, as codes of the entries false and true: the bytes of the runs in 4 bytes, then runs
+                   // of one bit, in which any value but 0 is 1
 };
 
 // What is set in ParquetTask.entries that lie in the work memory.
@@ -106,8 +116,17 @@ struct ParquetTextStore {
   uint64_t base;   // of its refs
 };
 
-// ParquetPhysical is how a PLAIN value lies in a page.
-enum ParquetPhysical : uint8_t { PARQUET_INT32, PARQUET_INT64, PARQUET_FLOAT, PARQUET_DOUBLE, PARQUET_BYTES };
+// ParquetPhysical is what a value is in a page.
+enum ParquetPhysical : uint8_t {
+  PARQUET_INT32,
+  PARQUET_INT64,
+  PARQUET_FLOAT,
+  PARQUET_DOUBLE,
+  PARQUET_BYTES,
+  PARQUET_BOOL,     // a bit, the lowest of a byte first: 0 or 1
+  PARQUET_DECIMAL,  // an integer in two's complement of `width` bytes, the highest first
+  PARQUET_INT96,    // nanoseconds of a day in 8 bytes, a Julian day in 4: microseconds since 1970
+};
 
 // ParquetForm is which arrays an output has, and what PLAIN values come to in them.
 enum ParquetForm : uint8_t {
@@ -132,6 +151,7 @@ struct ParquetOutput {
   uint8_t nulls;      // 1: rows may be NULL; 0: a NULL stops the parcel
   uint8_t texts;      // of PARQUET_INLINE: 1: a string may have any length, and is in the store if the words have no
                       // room; 0: one of more than 15 bytes stops the parcel
+  uint8_t width;      // of PARQUET_DECIMAL: bytes of a value, 1 to 16
 };
 
 // ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key

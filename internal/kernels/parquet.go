@@ -28,14 +28,28 @@ const (
 	ParquetStopTexts              // there is no room for the run's strings
 )
 
-// How a PLAIN value lies in a page: ParquetOutput.Physical.
+// How the values of a page lie: ParquetPage.Encoding.
+const (
+	ParquetPlain  = iota // one after the other
+	ParquetSplit         // BYTE_STREAM_SPLIT
+	ParquetDelta         // DELTA_BINARY_PACKED
+	ParquetTruths        // of a coded page: booleans in runs, behind their size
+)
+
+// What a value is in a page: ParquetOutput.Physical.
 const (
 	ParquetInt32 = iota
 	ParquetInt64
 	ParquetFloat
 	ParquetDouble
 	ParquetBytes
+	ParquetBool    // a bit
+	ParquetDecimal // an integer of Width bytes, the highest first
+	ParquetInt96   // a time: microseconds since 1970
 )
+
+// ParquetDecimalWidth is the most bytes of a ParquetDecimal.
+const ParquetDecimalWidth = 16
 
 // What the values of an output come to: ParquetOutput.Form.
 const (

@@ -28,10 +28,12 @@ struct ParquetCoded {
 
   uint32_t width;  // of a code: 1 to 32 bits
   uint32_t rows;   // of the page
+  bool truth;      // as parquet_run has it
 
   // code is the value of a run that begins with these bytes, if it is not packed.
   __device__ __forceinline__ uint64_t code(const ParquetHead& head, uint64_t eight) const {
-    return eight >> (head.bytes * 8) & ((uint64_t(1) << ((width + 7) / 8 * 8)) - 1);
+    const uint64_t v = eight >> (head.bytes * 8) & ((uint64_t(1) << ((width + 7) / 8 * 8)) - 1);
+    return truth && v != 0 ? 1 : v;
   }
 
   // skipped is how many bytes there are before the run of an element: of one without groups.
@@ -67,11 +69,30 @@ struct ParquetCoded {
   // writers fill the last group.
   __device__ __forceinline__ ParquetCodedRun any_run(const uint8_t* at, uint32_t left, uint32_t skip) const {
     ParquetReader in = {{at, left}, skip, false};
-    const ParquetRun run = parquet_run(in, width);
+    const ParquetRun run = parquet_run(in, width, truth);
     if (in.failed) return {0, 0, false, CHAIN_NONE};
     return {uint32_t(run.count < rows ? run.count : rows), run.at, run.packed, in.pos};
   }
 };
+
+// ParquetCodedPart is the runs of a page of codes and the width of these; more than 32: the page is
+// damaged.
+struct ParquetCodedPart {
+  ParquetBytes runs;
+  uint32_t width;
+};
+
+// parquet_coded_part finds them among the values of a page.
+__device__ __forceinline__ ParquetCodedPart parquet_coded_part(const ParquetPage& page, ParquetBytes values) {
+  if (page.encoding != PARQUET_TRUTHS) {
+    if (values.size == 0) return {values, 0xff};
+    return {{values.at + 1, values.size - 1}, values.at[0]};
+  }
+  if (values.size < 4) return {values, 0xff};
+  const uint32_t size = uint32_t(parquet_load(values.at, 4));
+  if (size > values.size - 4) return {values, 0xff};
+  return {{values.at + 4, size}, 1};
+}
 
 // ParquetCodedPage is a page of codes.
 struct ParquetCodedPage {
@@ -84,10 +105,12 @@ struct ParquetCodedPage {
 __device__ __forceinline__ bool parquet_coded_page(const ParquetJob& job, const ParquetPage& page, ParquetCodedPage& p) {
   if (page.coded == 0) return false;
   const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
-  if (body.damaged || body.values.size < 2) return false;
-  p.coded = {body.values.at[0], page.rows};
-  p.runs.elements = body.values.at + 1;
-  p.runs.n = body.values.size - 1;
+  if (body.damaged) return false;
+  const ParquetCodedPart part = parquet_coded_part(page, body.values);
+  if (part.runs.size == 0) return false;
+  p.coded = {part.width, page.rows, page.encoding == PARQUET_TRUTHS};
+  p.runs.elements = part.runs.at;
+  p.runs.n = part.runs.size;
   p.runs.place(job.work + page.runs);
   return p.coded.width >= 1 && p.coded.width <= 32;
 }

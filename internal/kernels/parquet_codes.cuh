@@ -81,14 +81,6 @@ struct ParquetCodes {
   }
 };
 
-// parquet_code_width is the width of a page's codes, which is its first byte, or stops the job and
-// is more than 32.
-__device__ __forceinline__ uint32_t parquet_code_width(uint64_t* stop, ParquetBytes body) {
-  const uint32_t width = body.size == 0 ? 0xff : body.at[0];
-  if (width > 32) parquet_stop(stop, PARQUET_STOP_DAMAGED);
-  return width;
-}
-
 // parquet_listed_codes writes the words of rows lo to hi - 1 of a page. All threads of the block
 // call. The barriers: those of the lists, and one before a list is made anew.
 __device__ __forceinline__ void parquet_listed_codes(ParquetCodesShared& shared, const ParquetCodedPage& page,
@@ -106,17 +98,19 @@ __device__ __forceinline__ void parquet_listed_codes(ParquetCodesShared& shared,
   }
 }
 
-// parquet_codes writes the words of this block's share of the rows of a page of codes, which is
-// share `part` of `parts`. If the width is 0 all codes are, with runs or without; so it is without
-// any bytes if there are no values. All threads of the block call.
+// parquet_codes writes the words of this block's share of the rows of a page of codes: number
+// `share` of `shares`. If the width is 0 all codes are, with runs or without; so it is without any
+// bytes if there are no values. All threads of the block call.
 __device__ __forceinline__ void parquet_codes(ParquetCodesShared& shared, const ParquetJob& job, const ParquetPage& page,
                                               const ParquetEntries& entries, const ParquetArrays& arrays, ParquetBytes body,
-                                              uint32_t rows, uint32_t part, uint32_t parts) {
+                                              uint32_t rows, uint32_t share, uint32_t shares) {
   if (rows == 0 && body.size == 0) return;
-  const uint32_t width = parquet_code_width(job.stop, body);
+  const ParquetCodedPart part = parquet_coded_part(page, body);
+  const uint32_t width = part.width;
+  if (width > 32) parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
   if (width > 32 || rows == 0) return;
   if (entries.count == 0) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
-  const uint32_t each = (rows + parts - 1) / parts, lo = part * each;
+  const uint32_t each = (rows + shares - 1) / shares, lo = share * each;
   if (lo >= rows) return;
   const uint32_t hi = rows - lo < each ? rows : lo + each;
   if (width == 0) {
@@ -125,5 +119,5 @@ __device__ __forceinline__ void parquet_codes(ParquetCodesShared& shared, const 
   }
   ParquetCodedPage coded;
   if (!parquet_coded_page(job, page, coded)) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
-  parquet_listed_codes(shared, coded, {job.stop, entries, arrays, body.at + 1, width}, lo, hi);
+  parquet_listed_codes(shared, coded, {job.stop, entries, arrays, part.runs.at, width}, lo, hi);
 }

@@ -132,7 +132,8 @@ type ParquetOutput struct {
 	Words    uint8
 	Nulls    uint8
 	Texts    uint8
-	_        [4]byte
+	Width    uint8
+	_        [3]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -148,7 +149,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-40|
 	(unsafe.Offsetof(ParquetOutput{}.Mask32)-32)|
 	(unsafe.Offsetof(ParquetOutput{}.Words)-33)|
 	(unsafe.Offsetof(ParquetOutput{}.Nulls)-34)|
-	(unsafe.Offsetof(ParquetOutput{}.Texts)-35)]
+	(unsafe.Offsetof(ParquetOutput{}.Texts)-35)|
+	(unsafe.Offsetof(ParquetOutput{}.Width)-36)]
 
 // ParquetPage is struct ParquetPage of parquet.cuh.
 type ParquetPage struct {
@@ -163,7 +165,7 @@ type ParquetPage struct {
 	Codec    uint8
 	Coded    uint8
 	Texts    uint8
-	_        [1]byte
+	Encoding uint8
 }
 
 // An index out of range is a layout that differs from C's.
@@ -178,7 +180,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetPage{})-48|
 	(unsafe.Offsetof(ParquetPage{}.First)-40)|
 	(unsafe.Offsetof(ParquetPage{}.Codec)-44)|
 	(unsafe.Offsetof(ParquetPage{}.Coded)-45)|
-	(unsafe.Offsetof(ParquetPage{}.Texts)-46)]
+	(unsafe.Offsetof(ParquetPage{}.Texts)-46)|
+	(unsafe.Offsetof(ParquetPage{}.Encoding)-47)]
 
 // ParquetState is struct ParquetState of parquet.cuh.
 type ParquetState struct {

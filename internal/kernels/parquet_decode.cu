@@ -17,35 +17,13 @@
 
 #include "parquet_codes.cuh"
 #include "parquet_levels.cuh"
+#include "parquet_numbers.cuh"
 #include "parquet_strings.cuh"
 #include "parquet_texts.cuh"
 
 // Threads of a block of parquet_decode_values, and of the others.
 constexpr uint32_t PARQUET_VALUE_THREADS = 256;
 constexpr uint32_t PARQUET_WALK_THREADS = 512;
-
-// parquet_numbers writes the numbers of a thread, every threads'th from `thread` on.
-static __device__ __forceinline__ void parquet_numbers(const ParquetJob& job, const ParquetOutput& output,
-                                                       const ParquetArrays& arrays, ParquetBytes values, uint32_t rows,
-                                                       uint32_t thread, uint32_t threads) {
-  const bool wide = output.physical == PARQUET_INT64 || output.physical == PARQUET_DOUBLE;
-  const uint32_t width = wide ? 8 : 4;
-  if (uint64_t(rows) * width > values.size) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
-  bool outside = false;
-  for (uint64_t row = thread; row < rows; row += threads) {
-    const uint64_t bits = parquet_load(values.at + row * width, width);
-    uint64_t value;
-    if (output.physical == PARQUET_DOUBLE) {
-      value = parquet_float(output, __builtin_bit_cast(double, bits));
-    } else if (output.physical == PARQUET_FLOAT) {
-      value = parquet_float(output, __builtin_bit_cast(float, uint32_t(bits)));
-    } else {
-      value = parquet_int(output, wide ? int64_t(bits) : int32_t(uint32_t(bits)), outside);
-    }
-    parquet_put(output, arrays, uint32_t(row), value);
-  }
-  if (outside) parquet_stop(job.stop, PARQUET_STOP_RANGE);
-}
 
 // ParquetShare is the task that a block works for, and its part of it: of the blocks of a grid,
 // whose number is a multiple of that of tasks, block b works for task b % tasks, so that all tasks
@@ -107,10 +85,12 @@ extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_deco
     parquet_each_string(job, page, values, share.part, share.parts, codes.sums, [&](uint32_t row, const uint8_t* p, uint32_t size) {
       parquet_put_raw(job, output, arrays, row, p, size);
     });
+  } else if (page.encoding == PARQUET_DELTAS) {
+    return;  // parquet_deltas_decode does
   } else if (output.physical == PARQUET_BYTES) {
     parquet_even_strings(job, share.task, output, arrays, body, values, share.thread(), share.threads());
   } else {
-    parquet_numbers(job, output, arrays, body, values, share.thread(), share.threads());
+    parquet_numbers(job, page, output, arrays, body, values, share.thread(), share.threads());
   }
 }
 

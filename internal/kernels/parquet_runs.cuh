@@ -17,8 +17,8 @@ struct ParquetRun {
 };
 
 // parquet_run reads the head of a run and goes behind the run. width is 1 to 32. The reader has
-// failed if the run is damaged.
-__device__ __forceinline__ ParquetRun parquet_run(ParquetReader& in, uint32_t width) {
+// failed if the run is damaged. truth: a value but 0 is 1 (some writers have 255 for true).
+__device__ __forceinline__ ParquetRun parquet_run(ParquetReader& in, uint32_t width, bool truth = false) {
   const uint64_t head = in.varint();
   ParquetRun run = {head >> 1, 0, (head & 1) != 0};
   if (run.count > 0x7fffffff) run.count = 0x7fffffff;  // more than any page has
@@ -34,6 +34,7 @@ __device__ __forceinline__ ParquetRun parquet_run(ParquetReader& in, uint32_t wi
     return run;
   }
   for (uint32_t shift = 0; shift < width; shift += 8) run.at |= in.byte() << shift;
+  if (truth) run.at = run.at != 0 ? 1 : 0;
   in.failed |= width < 32 && run.at >> width != 0;
   return run;
 }

@@ -22,6 +22,7 @@ const (
 	parquetSnappyThreads    = 1024
 	parquetThreads          = 256
 	parquetWalkThreads      = 512
+	parquetDeltaThreads     = 512
 
 	parquetTextThreads = 256
 
@@ -75,6 +76,11 @@ func ParquetEntriesGrid(dictionaries, largest int) cuda.Grid {
 func ParquetTextGrid(rows int) cuda.Grid {
 	blocks := (rows + parquetTextThreads - 1) / parquetTextThreads
 	return cuda.Grid{Blocks: uint32(min(max(blocks, 1), 4*parquetBlocks)), Threads: parquetTextThreads}
+}
+
+// ParquetDeltaGrid is the grid of parquet_deltas_decode.
+func ParquetDeltaGrid(tasks int) cuda.Grid {
+	return cuda.Grid{Blocks: uint32(min(tasks, parquetBlocks)), Threads: parquetDeltaThreads}
 }
 
 // ParquetComputeGrid is the grid of parquet_compute_run for rows, of a program with so many

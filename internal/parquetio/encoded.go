@@ -7,11 +7,10 @@ import (
 
 // Encoded chunks are for a reader elsewhere, which decompresses and decodes
 // the data pages itself. Such a reader is simple: it knows values of
-// some types, in the two encodings that nearly all files are
-// written with. What else the format has is left to Open and Next. Nothing
-// here fails for it; the answer is only that a column or unit is not read
-// encoded. Of codecs such a reader knows Snappy and Zstandard; pages of the others
-// are decompressed here.
+// some types, in the encodings that most files are written with (encodedAs).
+// What else the format has is left to Open and Next. Nothing here fails for it;
+// the answer is only that a column or unit is not read encoded. Of codecs such
+// a reader knows Snappy and Zstandard; pages of the others are decompressed here.
 //
 //	Encoded       by the schemas: the type of a column
 //	EncodedUnit   by the footers: codec and encodings of a row group
@@ -23,11 +22,14 @@ type Physical uint8
 
 // The physical types that encoded columns have.
 const (
-	Int32     Physical = iota + 1 // 4 bytes, signed
-	Int64                         // 8 bytes, signed
-	Float                         // 4 bytes, IEEE 754
-	Double                        // 8 bytes, IEEE 754
-	ByteArray                     // a length of 4 bytes, then as many bytes
+	Int32        Physical = iota + 1 // 4 bytes, signed
+	Int64                            // 8 bytes, signed
+	Float                            // 4 bytes, IEEE 754
+	Double                           // 8 bytes, IEEE 754
+	ByteArray                        // a length of 4 bytes, then as many bytes
+	Boolean                          // a bit
+	FixedDecimal                     // Width bytes, two's complement, the highest first
+	Int96                            // a time of 12 bytes, which becomes microseconds since 1970
 )
 
 // EncodedType says how the wanted value is made of a stored one. Integers go
@@ -35,6 +37,7 @@ const (
 // become float64, byte arrays stay as they are.
 type EncodedType struct {
 	Physical Physical
+	Width    uint8 // of a FixedDecimal: bytes of a value, up to 16
 	Mask32   bool  // only the low 32 bits count: uint32
 	Lo, Hi   int64 // a value outside is an error of the file
 	Factor   int64 // at least 1; no value within Lo and Hi times it overflows
@@ -75,6 +78,15 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 		t.Physical, rep = Double, column.RepFloat64
 	case format.ByteArray:
 		t.Physical, rep = ByteArray, column.RepBytes
+	case format.Boolean:
+		t.Physical = Boolean
+	case format.FixedLenByteArray:
+		if l.typ.Kind != column.Decimal || l.length > mostDecimal {
+			return t, false
+		}
+		t.Physical, t.Width = FixedDecimal, uint8(l.length)
+	case format.Int96:
+		t.Physical = Int96
 	default:
 		return t, false
 	}
@@ -82,6 +94,9 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 	t.Mask32, t.Lo, t.Hi, t.Factor = r.mask, r.lo, r.hi, r.factor
 	return t, want.Rep() == rep
 }
+
+// mostDecimal is the bytes of the widest decimal that is read encoded.
+const mostDecimal = 16
 
 // EncodedUnit is the footer's description of a unit whose chunks may be read
 // encoded.
@@ -133,14 +148,43 @@ func encodable(m *format.ColumnMetaData) bool {
 		return false
 	}
 	for _, e := range m.Encoding {
-		switch e {
-		case format.Plain, format.PlainDictionary, format.RLEDictionary:
-		case format.RLE, format.BitPacked: // of levels; the latter in files whose columns have none
-		default:
+		if e == format.RLE || e == format.BitPacked { // of levels, or booleans; the latter in files whose columns have none
+			continue
+		}
+		if _, _, ok := encodedAs(m.Type, e); !ok {
 			return false
 		}
 	}
 	return true
+}
+
+// PageEncoding is how the values of an encoded page lie.
+type PageEncoding uint8
+
+// The encodings that pages of values have.
+const (
+	PlainValues PageEncoding = iota // one after the other
+	SplitValues                     // BYTE_STREAM_SPLIT
+	DeltaValues                     // DELTA_BINARY_PACKED
+	TruthRuns                       // of booleans, in runs behind their size: codes of the entries false and true
+)
+
+// encodedAs is how pages of a type in an encoding are handed on; not ok: they
+// are not.
+func encodedAs(physical format.Type, enc format.Encoding) (as PageEncoding, coded, ok bool) {
+	switch enc {
+	case format.Plain:
+		return PlainValues, false, true
+	case format.PlainDictionary, format.RLEDictionary:
+		return PlainValues, true, physical != format.Boolean
+	case format.ByteStreamSplit:
+		return SplitValues, false, physical != format.ByteArray && physical != format.Boolean
+	case format.DeltaBinaryPacked:
+		return DeltaValues, false, physical == format.Int32 || physical == format.Int64
+	case format.RLE:
+		return TruthRuns, true, physical == format.Boolean
+	}
+	return PlainValues, false, false
 }
 
 // staysEncoded reports whether encoded chunks have the pages of a codec as

@@ -104,13 +104,21 @@ func decodeEncoded(t testing.TB, r *Reader, unit, col int, chunk EncodedChunk, m
 	return nil
 }
 
+// encodingOf is what the format calls the encodings of encoded pages.
+var encodingOf = map[PageEncoding]format.Encoding{
+	PlainValues: format.Plain, SplitValues: format.ByteStreamSplit, DeltaValues: format.DeltaBinaryPacked,
+}
+
 // loadEncoded loads a page as if its header had been read.
 func (c *columnReader) loadEncoded(p EncodedPage, body []byte) (err error) {
 	if c.left, err = c.pageRows(int32(p.Rows)); err != nil {
 		return err
 	}
-	enc := format.Plain
-	if p.Coded {
+	enc := encodingOf[p.Encoding]
+	switch {
+	case p.Encoding == TruthRuns:
+		enc = format.RLE
+	case p.Coded:
 		enc = format.RLEDictionary
 	}
 	c.header = format.PageHeader{CompressedPageSize: int32(p.Bytes), UncompressedPageSize: int32(p.Size)}

@@ -59,9 +59,9 @@ func encodedCorpus(t *testing.T, folder corpus.Folder) {
 		})
 	}
 	t.Logf("%d chunks were handed on, %d were not", taken, declined)
-	least, leastDeclined := 300, 100
+	least, leastDeclined := 300, 40
 	if folder.Own {
-		least, leastDeclined = 200, 80
+		least, leastDeclined = 200, 30
 	}
 	if taken < least || declined < leastDeclined {
 		t.Error("hardly anything was tried")

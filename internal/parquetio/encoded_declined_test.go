@@ -44,7 +44,8 @@ func TestEncodedDeclined(t *testing.T) {
 		{"a page too many", 0, 3, []page{good, good}, false},
 		{"checksum", 0, 3, []page{change(good, func(h *format.PageHeader) { h.CRC = 1 })}, false},
 		{"old levels", 0, 3, []page{change(good, func(h *format.PageHeader) { h.DataPageHeader.V.DefinitionLevelEncoding = format.BitPacked })}, false},
-		{"encoding", 0, 3, []page{pageV1(format.DeltaBinaryPacked, 3, body...)}, false},
+		{"encoding", 0, 3, []page{pageV1(format.DeltaLengthByteArray, 3, body...)}, false},
+		{"encoding of another type", 0, 3, []page{pageV1(format.RLE, 3, body...)}, false},
 		{"no bytes", 0, 3, []page{pageV1(format.Plain, 3)}, false},
 		{"v2 without levels", 0, 3, []page{pageV2(format.Plain, 3, 0, plain...)}, false},
 		{"v2 of levels only", 0, 3, []page{pageV2(format.Plain, 3, 2, 6, 1)}, true},
@@ -87,16 +88,17 @@ func TestEncodedFooter(t *testing.T) {
 		change func(*format.ColumnMetaData)
 		ok     bool
 	}{
-		"as written": {func(*format.ColumnMetaData) {}, true},
-		"a codec":    {func(m *format.ColumnMetaData) { m.Codec = format.Gzip }, true},
-		"no codec":   {func(m *format.ColumnMetaData) { m.Codec = format.LZO }, false},
-		"no size":    {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Gzip, -1 }, false},
-		"a size":     {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Gzip, mostEncoded+1 }, false},
-		"any size":   {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Snappy, -1 }, true},
-		"Zstandard":  {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, -1 }, true},
-		"encoding":   {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.DeltaBinaryPacked) }, false},
-		"NULLs":      {func(m *format.ColumnMetaData) { m.Statistics.NullCount = 1 }, true},
-		"usual":      {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.RLE, format.RLEDictionary) }, true},
+		"as written":  {func(*format.ColumnMetaData) {}, true},
+		"a codec":     {func(m *format.ColumnMetaData) { m.Codec = format.Gzip }, true},
+		"no codec":    {func(m *format.ColumnMetaData) { m.Codec = format.LZO }, false},
+		"no size":     {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Gzip, -1 }, false},
+		"a size":      {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Gzip, mostEncoded+1 }, false},
+		"any size":    {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Snappy, -1 }, true},
+		"Zstandard":   {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, -1 }, true},
+		"encoding":    {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.DeltaByteArray) }, false},
+		"differences": {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.DeltaBinaryPacked) }, true},
+		"NULLs":       {func(m *format.ColumnMetaData) { m.Statistics.NullCount = 1 }, true},
+		"usual":       {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.RLE, format.RLEDictionary) }, true},
 	} {
 		data := fileBuilder{rows: 3, pages: []page{good}, change: func(m *format.FileMetaData) {
 			test.change(&m.RowGroups[0].Columns[0].MetaData)
@@ -146,16 +148,16 @@ func TestEncodedTypes(t *testing.T) {
 		{"byte array", []format.SchemaElement{required(format.ByteArray)}, all(ByteArray), true},
 		{"float", []format.SchemaElement{required(format.Float)}, all(Float), true},
 		{"float and double", []format.SchemaElement{required(format.Float), required(format.Double)}, EncodedType{}, false},
-		{"int8", []format.SchemaElement{integer(format.Int32, 8, true)}, EncodedType{Int32, false, -128, 127, 1}, true},
-		{"uint16 of 64 bits", []format.SchemaElement{integer(format.Int64, 16, false)}, EncodedType{Int64, false, 0, 65535, 1}, true},
+		{"int8", []format.SchemaElement{integer(format.Int32, 8, true)}, EncodedType{Int32, 0, false, -128, 127, 1}, true},
+		{"uint16 of 64 bits", []format.SchemaElement{integer(format.Int64, 16, false)}, EncodedType{Int64, 0, false, 0, 65535, 1}, true},
 		{"uint32", []format.SchemaElement{integer(format.Int32, 32, false)}, masked, true},
 		{"int8 of two widths", []format.SchemaElement{integer(format.Int32, 8, true), integer(format.Int64, 8, true)}, EncodedType{}, false},
 		{"int8 and int32", []format.SchemaElement{integer(format.Int32, 8, true), required(format.Int32)}, EncodedType{}, false},
 		{"times", []format.SchemaElement{millis}, all(Int64), true},
 		{"times of two units", []format.SchemaElement{millis, nanos}, EncodedType{}, false},
 		{"null", []format.SchemaElement{null}, EncodedType{}, false},
-		{"boolean", []format.SchemaElement{required(format.Boolean)}, EncodedType{}, false},
-		{"int96", []format.SchemaElement{required(format.Int96)}, EncodedType{}, false},
+		{"boolean", []format.SchemaElement{required(format.Boolean)}, all(Boolean), true},
+		{"int96", []format.SchemaElement{required(format.Int96)}, all(Int96), true},
 	}
 	for _, test := range tests {
 		var files [][]byte

@@ -43,8 +43,10 @@ func (c *columnReader) encodedPage(body []byte) (p EncodedPage, id format.Compre
 	default:
 		return p, id, errNotEncoded
 	}
-	p.Coded, p.Codec = isDictionary(enc), pageCodecs[id] // others are decompressed on the way
-	if err == nil && !p.Coded && enc != format.Plain {
+	known := false
+	p.Encoding, p.Coded, known = encodedAs(c.leaf.physical, enc)
+	p.Codec = pageCodecs[id] // others are decompressed on the way
+	if err == nil && !known {
 		err = errNotEncoded
 	}
 	return p, id, err

@@ -41,6 +41,8 @@ type EncodedPage struct {
 	Rows   int // above 0; NULLs, if there are any, are counted
 	Coded  bool
 	Codec  PageCodec // of the page, but for the levels of a v2 page
+
+	Encoding PageEncoding // of a page that is not coded, but for TruthRuns
 }
 
 // SizedLevels are the levels of a v1 page of a column that may hold NULLs:
@@ -167,6 +169,10 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 	c.in.start(0, 0, 0) // lets go of the memory
 	chunk.Pages = c.pages
 	if slices.ContainsFunc(c.pages, func(p EncodedPage) bool { return p.Coded }) {
+		if c.leaf.physical == format.Boolean {
+			chunk.Dict = truths(c.want)
+			return chunk, err == nil
+		}
 		if c.storesDict() {
 			chunk.DictPage = &c.dictPage
 			return chunk, err == nil && c.dictPage.Rows > 0
@@ -178,6 +184,11 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 		return chunk, err == nil && c.dict != nil
 	}
 	return chunk, err == nil
+}
+
+// truths is the dictionary of booleans in runs.
+func truths(of column.Type) *column.Dict {
+	return &column.Dict{Values: column.Vector{Type: of, Len: 2, Int: []int64{0, 1}}}
 }
 
 // listPages fills pages and decodes the dictionary. No page is behind the

@@ -317,7 +317,7 @@ func (b *encodedBuilder) output(c int) (o decode.Output, why string) {
 		return o, fmt.Sprintf("devices do not decode column %s as it is stored", b.columnName(c))
 	}
 	o.Source, o.Physical, o.Nulls = c, physicals[t.Physical], 1
-	o.Lo, o.Hi, o.Factor = t.Lo, t.Hi, t.Factor
+	o.Lo, o.Hi, o.Factor, o.Width = t.Lo, t.Hi, t.Factor, t.Width
 	if t.Mask32 {
 		o.Mask32 = 1
 	}
@@ -328,7 +328,8 @@ func (b *encodedBuilder) output(c int) (o decode.Output, why string) {
 var physicals = map[parquetio.Physical]uint8{
 	parquetio.Int32: kernels.ParquetInt32, parquetio.Int64: kernels.ParquetInt64,
 	parquetio.Float: kernels.ParquetFloat, parquetio.Double: kernels.ParquetDouble,
-	parquetio.ByteArray: kernels.ParquetBytes,
+	parquetio.ByteArray: kernels.ParquetBytes, parquetio.Boolean: kernels.ParquetBool,
+	parquetio.FixedDecimal: kernels.ParquetDecimal, parquetio.Int96: kernels.ParquetInt96,
 }
 
 // columnName is the name of column c of the scan.

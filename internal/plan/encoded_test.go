@@ -102,15 +102,14 @@ func TestEncodedPlanLacks(t *testing.T) {
 		by, aggs, where string
 		want            string
 	}{
-		{"i32", "sum(i64)", "b or i8 > 0", "devices do not decode column b as it is stored"},
+		{"i32", "sum(i64)", "wide is null or i8 > 0", "devices do not decode column wide as it is stored"},
 		{"i32", "sum(i64)", "text like '%1' or i8 > 0 and name > text", "GPUs do not compute the filter"},
 		{"name || text", "sum(i64)", "", "GPUs do not compute the key name || text"},
 		{"i32", "sum(sqrt(f64 * i64))", "", "GPUs do not compute the argument of sum(sqrt(f64 * i64))"},
 		{"i32", "sum(length(name || text))", "", "GPUs do not compute the argument of sum(length(name || text))"},
 		{"i32", "count(null)", "", "GPUs do not compute the argument of count(null)"},
 		{"i32", "sum(i64) filter (where name > text)", "", "GPUs do not compute the argument of sum(i64) filter (where name > text)"},
-		{"b", "sum(i64)", "", "devices do not decode column b as it is stored"},
-		{"i32", "bool_and(b)", "", "devices do not decode column b as it is stored"},
+		{"i32", "count(wide)", "", "devices do not decode column wide as it is stored"},
 		{"wide", "count(*)", "", "devices do not decode column wide as it is stored"},
 		{"i32", "count(text)", "", "devices take strings as keys alone, and column text is none"},
 		{"i32", "mode(i64)", "", "mode(int64): of lists, the device keeps those of all values alone, and of at most 64 bits"},

@@ -193,6 +193,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetOutput, words);
   *out++ = __builtin_offsetof(ParquetOutput, nulls);
   *out++ = __builtin_offsetof(ParquetOutput, texts);
+  *out++ = __builtin_offsetof(ParquetOutput, width);
   *out++ = sizeof(ParquetPage);
   *out++ = __builtin_offsetof(ParquetPage, at);
   *out++ = __builtin_offsetof(ParquetPage, expanded);
@@ -205,6 +206,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetPage, codec);
   *out++ = __builtin_offsetof(ParquetPage, coded);
   *out++ = __builtin_offsetof(ParquetPage, texts);
+  *out++ = __builtin_offsetof(ParquetPage, encoding);
   *out++ = sizeof(ParquetState);
   *out++ = __builtin_offsetof(ParquetState, constant);
   *out++ = __builtin_offsetof(ParquetState, null);

@@ -1,0 +1,111 @@
+package gagg_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/deprecated"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// encodingsSchema has a column for each encoding and type that devices decode beside PLAIN numbers
+// and texts; the second letter of a name is o where values may be NULL.
+func encodingsSchema(codec compress.Codec) *parquet.Schema {
+	split, delta, runs := &parquet.ByteStreamSplit, &parquet.DeltaBinaryPacked, &parquet.RLE
+	fixed := func(width int) parquet.Node { return parquet.Decimal(2, 12, parquet.FixedLenByteArrayType(width)) }
+	group := parquet.Group{
+		"a":  parquet.Encoded(parquet.Leaf(parquet.Int64Type), delta),
+		"bo": parquet.Optional(parquet.Encoded(parquet.Int(32), delta)),
+		"co": parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.DoubleType), split)),
+		"d":  parquet.Encoded(parquet.Leaf(parquet.FloatType), split),
+		"eo": parquet.Optional(parquet.Leaf(parquet.BooleanType)),
+		"f":  parquet.Encoded(parquet.Leaf(parquet.BooleanType), runs),
+		"go": parquet.Optional(fixed(6)),
+		"h":  parquet.Encoded(fixed(16), split),
+		"i":  parquet.Encoded(fixed(5), &parquet.RLEDictionary),
+		"j":  parquet.Leaf(parquet.Int96Type),
+		"ko": parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.Int96Type), &parquet.RLEDictionary)),
+	}
+	for name, node := range group {
+		group[name] = parquet.Compressed(node, codec)
+	}
+	return parquet.NewSchema("t", group)
+}
+
+// encodingsFile has rows of that schema, 1,000 a row group.
+func encodingsFile(t *testing.T, rows, version int, codec compress.Codec) gagg.Source {
+	t.Helper()
+	var out bytes.Buffer
+	schema := encodingsSchema(codec)
+	w := parquet.NewWriter(&out, schema, parquet.DataPageVersion(version), parquet.PageBufferSize(2000), parquet.WriteBufferSize(0), parquet.MaxRowsPerRowGroup(1000))
+	decimal := func(v int64, width int) parquet.Value {
+		b := bytes.Repeat([]byte{byte(v >> 63)}, width)
+		for k := range min(width, 8) {
+			b[width-1-k] = byte(v >> (8 * k))
+		}
+		return parquet.FixedLenByteArrayValue(b)
+	}
+	for r := range rows {
+		v := int64(r*7919%1013) - 500
+		day := parquet.Int96Value(deprecated.Int96{uint32(r % 5 * 1000), 0, uint32(2440588 + v)})
+		row := parquet.Row{
+			parquet.Int64Value(v * v * v), parquet.Int32Value(int32(v % 10)), parquet.DoubleValue(float64(v) / 4), parquet.FloatValue(float32(v) / 8),
+			parquet.BooleanValue(v%3 == 0), parquet.BooleanValue(r%100 < 60), decimal(v*1_000_003, 6), decimal(-v, 16), decimal(v%7, 5), day, day,
+		}
+		for c, name := range schema.Columns() {
+			optional, def := len(name[0]) == 2, 0
+			if optional {
+				def = 1
+			}
+			if optional && (r+c)%11 == 0 {
+				row[c], def = parquet.NullValue(), 0
+			}
+			row[c] = row[c].Level(0, def, c)
+		}
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return gagg.Parquet("encodings", bytes.NewReader(out.Bytes()), int64(out.Len()))
+}
+
+// Of each encoding and type that devices decode, in keys, arguments and filters, they make the
+// CPU's answer, of all rows.
+func TestDeviceEncodings(t *testing.T) {
+	gputest.Need(t, 1)
+	const rows = 5000
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays()}
+	for _, version := range []int{1, 2} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
+			from := encodingsFile(t, rows, version, codec)
+			for _, q := range []gagg.Query{
+				{By: []string{"bo", "eo"}, Aggs: exprs("count(*)", "sum(a)", "max(co)", "min(d)", "count(go)")},
+				{By: []string{"f", "i"}, Aggs: exprs("sum(go)", "max(h)", "min(j)", "max(ko)", "median(co)")},
+				{By: []string{"go"}, Aggs: exprs("count(*)", "max(a)", "sum(h)")},
+				{By: []string{"ko", "h"}, Aggs: exprs("count(eo)", "min(a)")},
+				{By: []string{"co", "j"}, Aggs: exprs("count(*)", "sum(bo)")},
+				{By: []string{"a"}, Aggs: exprs("max(d)"), Where: "f and bo > 2 or h < 0"},
+			} {
+				q.From = from
+				want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+				got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
+				what := fmt.Sprintf("v%d, %v, by %v", version, codec, q.By)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s: %d groups, want %d, or others; %v", what, len(got), len(want), err)
+				}
+				if e := s.Encoded; e.Rows != rows || e.Declined != 0 {
+					t.Errorf("%s: those of devices %+v, fallbacks %v", what, e, s.Fallbacks)
+				}
+			}
+		}
+	}
+}
