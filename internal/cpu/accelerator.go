@@ -75,6 +75,8 @@ type BatchBuilder interface {
 	// Add puts a unit into the batch; rows is how many it has, also if it is not put there. An
 	// error ends the run, and the batch is as it was.
 	Add(unit int) (rows int64, added encoded.Added, err error)
+	// RowBytes is how many bytes a row of a unit has in its file, about.
+	RowBytes(unit int) float64
 	// Submit gives the batch, which has rows, to the accelerator.
 	Submit() error
 	Release()

@@ -50,10 +50,13 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 
 const (
 	// leastSelectivity is the part of the rows that has to pass a filter for a device to decode
-	// them all. Where fewer do, workers read the other columns for those alone. On an H200 with 16
-	// threads a device was as fast either way with 1 in 2 to 1 in 3 of them, took twice the time
-	// with 1 in 8 (docs/decisions/0020).
+	// them all, of units of any size. Where fewer do, workers read the other columns for those
+	// alone, which takes a device longer where units are large: it decodes filteredBytes for each
+	// row in the time that a worker takes to filter it, and passingBytes more for each that passes
+	// (on an H200 with 16 threads, docs/decisions/0020).
 	leastSelectivity = .25
+	filteredBytes    = 6
+	passingBytes     = 50
 	// sampleRows is how many rows tell.
 	sampleRows = 16 << 10
 )
@@ -104,10 +107,16 @@ func (w *Worker) sample(r Reader, unit int) error {
 			selected += len(left)
 		}
 	}
-	if rows == 0 || float64(selected) < leastSelectivity*float64(rows) {
+	if rows == 0 || !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)) {
 		w.builder = nil
 	}
 	return nil
+}
+
+// devicesFilter reports whether a device decodes units of so many bytes a row, of whose rows that
+// part passes the filter.
+func devicesFilter(selectivity, rowBytes float64) bool {
+	return selectivity >= leastSelectivity || rowBytes <= filteredBytes+passingBytes*selectivity
 }
 
 // errLeft ends the reading of a unit that the device is to have.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -74,6 +75,8 @@ func (p *builderOf) Add(unit int) (int64, encoded.Added, error) {
 	p.rows += rows
 	return int64(rows), encoded.AddedUnit, nil
 }
+
+func (p *builderOf) RowBytes(int) float64 { return math.MaxFloat64 } // as where selectivity alone counts
 
 func (p *builderOf) Release() { p.tile.Release() }
 

@@ -107,6 +107,12 @@ func (p *Builder) End() *Batch {
 	return &done
 }
 
+// RowBytes is how many bytes a row of a unit has in its file, about.
+func (p *Builder) RowBytes(unit int) float64 {
+	u, _ := p.reader.EncodedUnit(unit)
+	return float64(u.Bytes) / float64(max(u.Rows, 1))
+}
+
 // Add reads a unit into the batch. rows is how many it has, whatever came of
 // it. An error is about reading the file; then, as with all but encoded.AddedUnit, the
 // batch is as it was before.

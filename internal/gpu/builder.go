@@ -55,6 +55,8 @@ func (b *builder) Add(unit int) (int64, encoded.Added, error) {
 	return b.builder.Add(unit)
 }
 
+func (b *builder) RowBytes(unit int) float64 { return b.builder.RowBytes(unit) }
+
 func (b *builder) Submit() error {
 	t := b.memory
 	b.memory = nil

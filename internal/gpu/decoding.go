@@ -52,9 +52,10 @@ const (
 	// dictionaries. A batch whose entries take more takes fewer units; slots are pinned for as
 	// much.
 	entriesShare = 1.5
-	// largestShare is the same of a batch of one unit, which nobody else would take: columns that
-	// are mostly dictionaries, such as addresses, have entries of 16 bytes or 24 for values of 4.
-	largestShare = 2.5
+	// largestShare is the same of a batch of one unit of usual size, which no other batch would
+	// take: columns that are mostly dictionaries, such as addresses, have entries of 16 bytes for
+	// values of 4.
+	largestShare = 2.25
 
 	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer
 	// slots that cross while others are filled: 48 MiB, 0.9 ms of the link.
@@ -112,7 +113,7 @@ func (u *Units) batch(bytes int64) UnitSize {
 
 // set makes batches as large as size.
 func (d *Decoding) set(size UnitSize) {
-	share := max(entriesShare*float64(size.Bytes), largestShare*float64(d.Units.Largest.Bytes))
+	share := max(entriesShare*float64(size.Bytes), largestShare*float64(min(d.Units.Largest.Bytes, batchBytes)))
 	bytes := int(share)/leastSlot*leastSlot + leastSlot
 	d.Limits = decode.Limits{Bytes: bytes, Rows: int(size.Rows), Work: d.Plan.UnitsWork(size.Rows, size.Bytes, size.Expanded)}
 	rows := int64(d.Plan.RowBytes(int(size.Rows)))

@@ -48,9 +48,9 @@ type Config struct {
 	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
 	ListsMemory *budget.Reservation
 
-	// Texts is how many bytes are reserved for long strings of keys, for which writers have less; 0:
-	// memory is not limited. TextMemory is what those of devices draw theirs from; nil: there is
-	// none.
+	// Texts is how many bytes are reserved for long strings of keys, for which writers have less;
+	// 0: memory is not limited. TextMemory is what those of devices draw theirs from; nil: there
+	// is none.
 	Texts      int64
 	TextMemory budget.Lender
 

@@ -14,7 +14,7 @@ import (
 var shipped = []*Source{
 	&egaAnySource, &egaCountSource, &egaKey1Source, &egaKey2Source, &egaKey3Source, &egaKey4Source, &egaListsSource, &egaOrderSource,
 	&egaPairSource, &egaRareSource, &egaScatterChainSource, &egaSelectSource, &factsSource, &pagesSource, &parquetCodedSource, &parquetComputeSource, &parquetDecodeSource,
-	&parquetDeltasSource, &parquetRowsSource, &parquetSnappySource, &parquetTextsSource,
+	&parquetDeltasSource, &parquetRowsSource, &parquetSnappySource, &parquetTextsSource, &parquetZstdSource,
 }
 
 func TestAllShipped(t *testing.T) {

@@ -22,8 +22,9 @@ type EncodedChunk struct {
 	// pages that were made codes too (CodeTexts).
 	Dict *column.Dict
 
-	// DictPage is the dictionary page, as a page of values without NULLs whose Rows are the entries,
-	// in place of Dict, of a column whose texts stay as they are (StoredTexts); nil: no page is coded.
+	// DictPage is the dictionary page, as a page of values without NULLs whose Rows are the
+	// entries, in place of Dict, of a column whose texts stay as they are (StoredTexts); nil: no
+	// page is coded.
 	DictPage *EncodedPage
 
 	// End is how much of the memory of the unit is used up to here, a multiple

@@ -47,6 +47,7 @@ type DeviceFacts struct {
 	Crossing int64   // bytes of these
 	Unpacked int64   // of Crossing: what workers decompress, of codecs that devices do not know
 	Texts    int64   // long texts of keys in these rows, to which workers give codes and refs
+	Stored   int64   // those that devices keep themselves
 }
 
 // Choice is what computes, and why.
@@ -115,7 +116,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	}
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
-	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
+	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices) + float64(f.Stored)*c.Stored/devices
 	packing = max(packing/f.threads(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
@@ -193,7 +194,7 @@ func (c Costs) table(bytes float64) float64 {
 func (f DeviceFacts) rest(rows int64) DeviceFacts {
 	share := float64(rows) / float64(max(f.Rows, 1))
 	f.Rows = rows
-	for _, n := range []*int64{&f.Bytes, &f.Crossing, &f.Unpacked, &f.Texts} {
+	for _, n := range []*int64{&f.Bytes, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
 		*n = int64(float64(*n) * share)
 	}
 	return f

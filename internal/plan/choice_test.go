@@ -115,11 +115,11 @@ func TestEncodedPays(t *testing.T) {
 	half.Encoded = 0.5
 	unpacked := all
 	unpacked.Crossing, unpacked.Unpacked = 3e9, 3e9
-	texts := all
-	texts.Texts = texts.Rows
+	texts, stored := all, all
+	texts.Texts, stored.Stored = texts.Rows, texts.Rows
 	c := defaultCosts
-	if r, h, a, u, x := c.device(rows), c.device(half), c.device(all), c.device(unpacked), c.device(texts); !(a < h && h < r && a < u && a < x) {
-		t.Errorf("as rows %v, half of them %v, encoded %v, decompressed %v, of long texts %v", r, h, a, u, x)
+	if r, h, a, u, x, s := c.device(rows), c.device(half), c.device(all), c.device(unpacked), c.device(texts), c.device(stored); !(a < h && h < r && a < u && a < s && s < x) {
+		t.Errorf("as rows %v, half of them %v, encoded %v, decompressed %v, of long texts %v, on the device %v", r, h, a, u, x, s)
 	}
 }
 
@@ -134,6 +134,7 @@ func TestPredictionsGrow(t *testing.T) {
 		func(f *DeviceFacts) { f.Crossing = 4*f.Crossing + 1 },
 		func(f *DeviceFacts) { f.Unpacked = 4*f.Unpacked + 1 },
 		func(f *DeviceFacts) { f.Texts = 4*f.Texts + 1 },
+		func(f *DeviceFacts) { f.Stored = 4*f.Stored + 1 },
 	} {
 		f := question(1, 1)
 		f.Rows = 1

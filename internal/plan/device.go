@@ -136,7 +136,8 @@ func (p *planner) decideDevice() Device {
 	}
 	if units := &d.Decoding.Units; d.Decoding.Plan != nil {
 		f.Encoded = float64(units.All.Rows) / float64(max(p.Facts.Rows, units.All.Rows))
-		f.Crossing, f.Unpacked, f.Texts = units.All.Bytes, units.Unpacked, p.longTexts(units.All.Rows)
+		f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
+		f.Texts, f.Stored = p.longTexts(d.Decoding.Plan, units.All.Rows)
 	}
 	if !p.Options.DevicePresent {
 		f.NoDevice = "there is no NVIDIA driver"

@@ -123,19 +123,24 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 }
 
 // longTexts is the number of texts in the keys of that many rows that are of columns whose texts
-// are mostly too long for a key of the usual size: workers give codes and refs to these.
-func (p *planner) longTexts(rows int64) (n int64) {
+// are mostly too long for a key of the usual size: those that workers give codes and refs, and
+// those that devices keep.
+func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64) {
 	exprs := p.DeviceExprs()
 	for i, f := range p.DeviceKeys().Fields() {
 		c, ok := exprs[i].Column()
 		if !ok || f.Form != key.FormInline {
 			continue
 		}
-		if length, _ := p.scan.TextLength(c); length > key.MaxInline {
-			n += rows
+		switch length, _ := p.scan.TextLength(c); {
+		case length <= key.MaxInline:
+		case slices.ContainsFunc(plan.Outputs, func(o decode.Output) bool { return o.Field == i && o.Texts == 1 }):
+			stored += rows
+		default:
+			coded += rows
 		}
 	}
-	return n
+	return coded, stored
 }
 
 // mostRowsOnDevice is how many bytes of rows, if each were a group, any device of a data center has
