@@ -19,8 +19,8 @@
 // All of it lies in one piece, for one copy to the device. Offsets count from
 // its beginning, so that it may lie anywhere (aligned to 16 bytes):
 //
-//	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | nulls | fields | steps |
-//	0                                           data                                               Size
+//	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | nulls | fields | steps | dicts |
+//	0                                           data                                                       Size
 //
 // Chunks are as in the file, page headers and dictionary pages included; each
 // begins at a multiple of 16 and has at least 16 bytes of zeros behind it
@@ -34,7 +34,7 @@
 //
 //	| of each page | arrays | places, 4 bytes a row and output | kept rows, 4 bytes a row |
 //
-// A page has kernels.ParquetRunsRoom bytes for its runs, if it is coded, and
+// A page has kernels.ParquetRunsRoom bytes for its runs or strings, if it is coded or of texts, and
 // kernels.ParquetSnappyRoom or ParquetZstdRoom for itself decompressed, each at a multiple of 16.
 //
 // # Who checks what
@@ -53,7 +53,8 @@
 //   - DECLINE: whatever a file holds, its rows are either made as the CPU makes them,
 //     word for word, or not at all. (A NaN in a state may be another NaN.)
 //   - TEXT-CODED: a string that kernels do not make the words of, or that an output looks up, is
-//     an entry: the reader makes codes of pages that may have such strings.
+//     an entry: the reader makes codes of pages that may have such strings. Outputs of any length
+//     (Output.AnyLength) take pages and dictionaries as they are, and refer to a Store.
 //   - FRESH: a batch and the slices in it belong to one job. A builder makes new
 //     ones for the next.
 package decode

@@ -10,7 +10,8 @@ import (
 // some types, in the encodings that most files are written with (encodedAs).
 // What else the format has is left to Open and Next. Nothing here fails for it;
 // the answer is only that a column or unit is not read encoded. Of codecs such
-// a reader knows Snappy and Zstandard; pages of the others are decompressed here.
+// a reader knows Snappy and, for small pages, Zstandard; other pages are
+// decompressed here.
 //
 //	Encoded       by the schemas: the type of a column
 //	EncodedUnit   by the footers: codec and encodings of a row group
@@ -129,6 +130,9 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 		}
 		e.Bytes += room
 		switch {
+		case m.Codec == format.Zstd:
+			e.Unpacked += room
+			e.Expanded += m.TotalUncompressedSize
 		case !staysEncoded(m.Codec):
 			e.Unpacked += room
 		case m.Codec != format.Uncompressed:
@@ -187,11 +191,21 @@ func encodedAs(physical format.Type, enc format.Encoding) (as PageEncoding, code
 	return PlainValues, false, false
 }
 
-// staysEncoded reports whether encoded chunks have the pages of a codec as
-// they are in the file. Those of other codecs are decompressed here.
+// staysEncoded reports whether encoded chunks are as they are in the file. Of
+// other codecs pages are decompressed here, but for those that crossesPacked.
 func staysEncoded(id format.CompressionCodec) bool {
-	_, stays := pageCodecs[id]
-	return stays
+	return id == format.Uncompressed || id == format.Snappy
+}
+
+// mostZstd is the size of the largest page of Zstandard that crosses compressed. A device
+// decompresses a page of one block, 128 KiB, at a tenth of the rate of a core of the host, and of
+// several blocks one after the other: so it needs hundreds of pages at a time, and gets them where
+// they are small (docs/decisions/0029).
+const mostZstd = 256 << 10
+
+// crossesPacked reports whether a page crosses compressed, of which there are so many bytes.
+func (p *EncodedPage) crossesPacked(id format.CompressionCodec, bytes int) bool {
+	return id == format.Zstd && p.Size <= mostZstd && bytes <= p.Size
 }
 
 // PageCodec is how an encoded page is compressed.

@@ -2,8 +2,8 @@ package parquetio
 
 import "github.com/parquet-go/parquet-go/format"
 
-// put has a page of a codec in its place: it lies there, or is decompressed to
-// there.
+// put has a page of a codec in its place: it lies there, or is copied or
+// decompressed to there.
 func (c *columnReader) put(p *EncodedPage, id format.CompressionCodec, body []byte, place *encodedPlace) error {
 	if staysEncoded(c.id) {
 		p.At = place.at - int(c.in.rest()) - len(body)
@@ -12,6 +12,12 @@ func (c *columnReader) put(p *EncodedPage, id format.CompressionCodec, body []by
 	if p.Size > len(place.memory)-place.at {
 		return errNotEncoded // the footer promised less
 	}
+	if p.crossesPacked(id, len(body)) {
+		p.At = place.at
+		place.at += copy(place.memory[place.at:], body)
+		return nil
+	}
+	p.Codec = PageUncompressed
 	page := place.memory[place.at:][:p.Size:p.Size]
 	p.At, p.Bytes = place.at, p.Size
 	place.at += p.Size
