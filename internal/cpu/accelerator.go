@@ -50,7 +50,8 @@ type Accelerator interface {
 
 // Sample is what a worker has seen of the input: how many rows it has read, how many of them passed
 // the filter, and how many groups some of these made, its table's mostly. Long: there are long
-// strings among the last keys. Seconds is how long so many rows take at its pace; 0: not known.
+// strings among the last keys, in rows that it will not leave to the accelerator. Seconds is how
+// long so many rows take at its pace; 0: not known.
 type Sample struct {
 	Read, Selected, Rows, Groups int64
 	Long                         bool

@@ -109,7 +109,7 @@ func (w *Worker) reconsiders() bool {
 // seen is what a worker tells the accelerator, of so many rows that made so many groups.
 func (w *Worker) seen(rows, groups int64) Sample {
 	return Sample{
-		Read: w.read, Selected: w.selected, Rows: rows, Groups: groups, Long: w.encoder.HasLong(),
+		Read: w.read, Selected: w.selected, Rows: rows, Groups: groups, Long: w.encoder.HasLong() && !w.leaves,
 		Seconds: w.pace.of(w.read),
 	}
 }

@@ -66,6 +66,7 @@ func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 
 // Anew is Pays for a run that would begin anew, with devices from its beginning.
 func (d Device) Anew(seen cpu.Sample) Choice {
+	seen.Long = false // rows with long strings are not kept
 	choice := d.Pays(seen, 0)
 	choice.Device = max(choice.Device, d.costs.device(d.Facts.after(seen)))
 	choice.Use = choice.Device < d.trusted(seen)*choice.CPU

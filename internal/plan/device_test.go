@@ -173,6 +173,9 @@ func TestDevicePays(t *testing.T) {
 	if long.Long = true; dear.Pays(long, 0).Use {
 		t.Error("a device pays where all groups leave it to be merged, in 250 s")
 	}
+	if !dear.Anew(long).Use {
+		t.Error("a run does not begin anew, of which no worker has long strings")
+	}
 	few := cpu.Sample{Seconds: .001}
 	few.Read, few.Selected, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
 	if d.Pays(few, 0).Use {
