@@ -12,9 +12,10 @@ import (
 // which it makes rows whose lists are its own.
 //
 // DEVICE-REFS: in the rows that it compares equal strings have one ref (package key: TEXT-ONCE). So
-// it takes no rows of workers with a long string in their key, but encoded batches in which strings
-// were given their refs by key.Texts; and no partition that has rows with a long string from
-// elsewhere: those of workers (Run.Long), or those of a block on disk, which has copies.
+// it takes no rows of workers with a long string in their key, but encoded batches, in which
+// strings get their refs from its own store (texts of package gpu) or from key.Texts; and no
+// partition that has rows with a long string from elsewhere: those of workers (Run.Long), or those
+// of a block on disk, which has copies.
 //
 // A group of the accelerator may have rows in buckets too. Unless it holds all rows of the run, its
 // groups go to buckets at the end (Finish in package gpu), where rows are compared by the bytes.

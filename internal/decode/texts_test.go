@@ -124,7 +124,7 @@ func makeTexts(t *testing.T, d *device, g *rig, rows int, refs map[string]uint64
 	for r := range rows {
 		row := want[r*stride:][:stride]
 		for i, l := range g.layout.Refs(row, 1) {
-			ref := got[r*stride:][:stride][slicesIndex(row, l.Ref)]
+			ref := got[r*stride:][:stride][wordIndex(row, l.Ref)]
 			text := string(textOf(t, chunk, ref))
 			if old, known := refs[text]; known && old != ref {
 				t.Fatalf("row %d: ref %d of it is %#x, and was %#x for the same string", r, i, ref, old)
@@ -141,8 +141,8 @@ func makeTexts(t *testing.T, d *device, g *rig, rows int, refs map[string]uint64
 	}
 }
 
-// slicesIndex is where a word of a row is.
-func slicesIndex(row []uint64, word *uint64) int {
+// wordIndex is where a word of a row is.
+func wordIndex(row []uint64, word *uint64) int {
 	for i := range row {
 		if &row[i] == word {
 			return i

@@ -5,8 +5,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// texts is the long strings of keys that devices have, in an attempt, and the memory that is
-// reserved for them.
+// texts is the long strings that workers give refs for devices, in an attempt, and the memory that
+// is reserved for these and for copies of those that devices keep.
 type texts struct {
 	*key.Texts
 	memory *budget.Reservation

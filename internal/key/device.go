@@ -10,7 +10,7 @@ import "github.com/gagg-dev/gagg/internal/column"
 // The words and the hash of bits, and of strings of up to MaxInline bytes, follow from the value
 // by a few operations. Those of other forms and of longer strings are looked up among the entries
 // of a dictionary: only the interner knows the numbers of strings, only Texts the refs of long
-// ones.
+// ones. Or the device gives long strings refs itself (package gpu: texts).
 
 // Field is the place and form of a key column.
 type Field struct {
