@@ -12,8 +12,8 @@ import (
 )
 
 // Texts holds the long strings of a run that are in keys made for devices, where these do not keep
-// them (package gpu: texts). It has each string once, also if several workers add it. A device compares keys by their words alone. That works
-// for long strings too, because of this invariant:
+// them (package gpu: texts). It has each string once, also if several workers add it. A device
+// compares keys by their words alone. That works for long strings too, because of this invariant:
 //
 // TEXT-ONCE: equal strings have one ref, and different ones have different refs.
 //
