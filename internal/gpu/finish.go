@@ -237,10 +237,10 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 
 // gains reports whether aggregating partitions on devices is worth the way there: where hardly two
 // rows make a group, as far as the tables of the first passes tell, the CPU has done it sooner.
-// Beside rows with long strings, or with lists, they can do none, and of few groups that were
-// selected there is nothing to be done.
+// Beside rows with long strings of workers, or with copies of their own, or with lists, they can do
+// none, and of few groups that were selected there is nothing to be done.
 func (d *Devices) gains() bool {
-	if d.selected || d.apart() || d.config.Run.Long() || len(d.config.Lists) > 0 {
+	if d.selected || d.apart() || d.copied.Load() || d.config.Run.Long() || len(d.config.Lists) > 0 {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)

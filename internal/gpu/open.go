@@ -125,6 +125,7 @@ type Devices struct {
 	turn     atomic.Int64
 	early    early
 	batches  batches
+	copied   atomic.Bool // rows in buckets refer to copies of strings of a device (leaveEarly)
 
 	outcome
 }

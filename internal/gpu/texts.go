@@ -198,6 +198,7 @@ func (p *pass) leaveEarly(rows []uint64, to *cpu.PartitionWriter) error {
 	if len(long) == 0 {
 		return nil
 	}
+	p.devices.copied.Store(true) // a string may have two refs from now on
 	if err := to.Room(bytes); err != nil {
 		return err
 	}
