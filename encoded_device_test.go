@@ -170,18 +170,9 @@ func TestDeviceZstd(t *testing.T) {
 			}
 			q := gagg.Query{From: gagg.Files(path), By: []string{"k"}, Aggs: exprs("count(*)", "sum(i)", "max(x)", "count(x)"), OrderBy: []string{"k"}}
 			want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
-			rows, err := gagg.Run(t.Context(), q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for rows.Next() {
-				got = append(got, linesOf(rows.Record().Columns())...)
-			}
-			s := rows.Stats()
-			rows.Release()
-			if rows.Err() != nil || !slices.Equal(got, want) {
-				t.Errorf("%s, v2 %v: %d rows, %d wanted, or others; %v", codec, v2, len(got), len(want), rows.Err())
+			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, v2 %v: %d rows, %d wanted, or others; %v", codec, v2, len(got), len(want), err)
 			}
 			if e := s.Encoded; e.Declined != 0 || e.RowGroups != 3 {
 				t.Errorf("%s, v2 %v: %+v", codec, v2, e)
@@ -202,18 +193,9 @@ func TestDeviceTakesBegunRowGroups(t *testing.T) {
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
 	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 	for _, traced := range []io.Writer{nil, io.Discard} {
-		rows, err := gagg.Run(t.Context(), q, tuned.of(gagg.Options{Threads: 3, BatchRows: 64, GPUMemory: 24 << 20, Trace: traced}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for rows.Next() {
-			got = append(got, linesOf(rows.Record().Columns())...)
-		}
-		s := rows.Stats()
-		rows.Release()
-		if rows.Err() != nil || !slices.Equal(got, want) {
-			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), rows.Err())
+		got, s, err := answerStats(t, q, tuned.of(gagg.Options{Threads: 3, BatchRows: 64, GPUMemory: 24 << 20, Trace: traced}))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), err)
 		}
 		if e := s.Encoded; s.Device != "gpu:0" || s.Rows != 12_000 || e.Rows != s.Rows || e.RowGroups != int64(s.RowGroups) {
 			t.Errorf("computed on %s: %d rows, of %d row groups, those of devices %+v", s.Device, s.Rows, s.RowGroups, e)

@@ -92,11 +92,7 @@ func TestMakeRows(t *testing.T) {
 				keys = keys[first : first+1+r.IntN(min(len(keys)-first, 4))]
 				g := newRig(t, seed, keys, values[r.IntN(len(values)):])
 				g.plan.HashWords = r.IntN(2)
-				for from := 0; from < rows; {
-					to := min(from+1+r.IntN(rows), rows)
-					g.unit(from, to)
-					from = to
-				}
+				g.units(r, rows)
 				p, memory := g.finish()
 				got, stop := d.make(t, p, memory)
 				if stop != 0 {

@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/klauspost/compress/snappy"
@@ -100,6 +101,15 @@ func (g *rig) unit(from, to int) {
 		g.room(kernels.ParquetPadding, kernels.ParquetPadding)
 	}
 	g.batch.rows += to - from
+}
+
+// units adds the rows of the columns as units, of sizes as drawn.
+func (g *rig) units(r *rand.Rand, rows int) {
+	for from := 0; from < rows; {
+		to := min(from+1+r.IntN(rows), rows)
+		g.unit(from, to)
+		from = to
+	}
 }
 
 // entries writes a dictionary's words for the output of a source: those that the

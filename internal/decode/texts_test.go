@@ -110,11 +110,7 @@ func newTextRig(tb testing.TB, seed uint64, keys []source) *rig {
 // encoder, and their strings with those of refs, to which it adds new ones.
 func makeTexts(t *testing.T, d *device, g *rig, rows int, refs map[string]uint64) {
 	t.Helper()
-	for from := 0; from < rows; {
-		to := min(from+1+g.draws.IntN(rows), rows)
-		g.unit(from, to)
-		from = to
-	}
+	g.units(g.draws, rows)
 	p, memory := g.finish()
 	got, stop := d.make(t, p, memory)
 	if stop != 0 {
