@@ -72,16 +72,17 @@ func (w *Worker) packs(r Reader, unit int) (bool, error) {
 		return false, nil
 	}
 	err := w.sample(r, unit)
-	return w.builder != nil, err
+	return !w.run.few.Load(), err
 }
 
-// sample finds out, once, whether enough rows pass the query's filter, on the first ones of a unit,
-// which are not placed. If they do not, the worker makes all its rows itself.
+// sample finds out, once a run, whether enough rows pass the query's filter, on the first ones of a
+// unit, which are not placed. If they do not, workers make all rows themselves from then on. The
+// others do not wait for that: what they pack meanwhile is little, and reading the first page of a
+// unit may take longer than packing it.
 func (w *Worker) sample(r Reader, unit int) error {
-	if !w.filtered || w.sampled {
+	if !w.filtered || w.run.sampled.Swap(true) {
 		return nil
 	}
-	w.sampled = true
 	if err := r.Open(unit); err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (w *Worker) sample(r Reader, unit int) error {
 		left, err := w.choose(&b)
 		switch {
 		case err != nil: // the error is reported when the row is read to be grouped
-			w.builder = nil
+			w.run.few.Store(true)
 			return nil
 		case left == nil:
 			selected += b.Rows
@@ -107,9 +108,7 @@ func (w *Worker) sample(r Reader, unit int) error {
 			selected += len(left)
 		}
 	}
-	if rows == 0 || !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)) {
-		w.builder = nil
-	}
+	w.run.few.Store(rows == 0 || !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)))
 	return nil
 }
 

@@ -27,6 +27,8 @@ type Run struct {
 	taken atomic.Int64 // how many of them workers have begun to place
 	// beside an accelerator, rows with long strings went to buckets
 	long    atomic.Bool
+	sampled atomic.Bool  // a worker has begun to find out whether enough rows pass the filter
+	few     atomic.Bool  // they do not, for the accelerator to decode them: Worker.sample
 	longest atomic.Int64 // bytes of the longest text that workers have reported
 	joined  bool         // no key is in two tables
 	// about how many there are, from the end of the input on; 0: not known
