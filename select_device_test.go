@@ -35,7 +35,11 @@ var selections = []struct {
 	{by: "i,x", aggs: "count(*)", order: "x,i", limit: 12, selected: true},
 	{by: "i,s", aggs: "count(*) as n", order: "sqrt(mean(x * x)),i,s", limit: 12}, // has no step
 	{by: "i,s", aggs: "count(*) as n", order: "mean(x) * -2,i,s", limit: 12, selected: true},
-	{by: "i,s", aggs: "count(*) as n", order: "n * 1000,i,s", limit: 12}, // may fail
+	// may fail, and does not
+	{by: "i,s", aggs: "count(*) as n|sum(x) as t", order: "t * 1000,i,s", limit: 12, selected: true},
+	{by: "i,s", aggs: "count(*) as n|max(x) as m|count(*) * 1000 as t", order: "-m", limit: 12, selected: true},
+	{by: "i,s", aggs: "sum(i::decimal(38,2) * 3) as t|max(x) as m", order: "-m", limit: 12, selected: true},
+	{by: "i,s", aggs: "sum(i) as t|max(x) as m", order: "-m,-t", limit: 12, having: "t * 2 > 100", selected: true},
 	{by: "i,s", aggs: "count(*) as n", having: "count(*) > 20", selected: true},
 	{by: "i,s", aggs: "count(*) as n|sum(i)", having: "sum(i) between 3000 and 9000 and max(x) > 0.5", selected: true},
 	{by: "i,s", aggs: "count(*) as n|mean(x) as m", having: "count(*) > 5", order: "-m", limit: 3, selected: true},
@@ -91,6 +95,27 @@ func TestDeviceSelects(t *testing.T) {
 			case selected && x.having == "" && left < x.limit+x.offset, selected && x.having != "" && left < int64(len(want)):
 				t.Errorf("%+v on %q: %d of %d groups left, where %d are wanted", x, way.device, left, groups, len(want))
 			}
+		}
+	}
+}
+
+// A group that cannot be finished fails the query also where others alone are wanted: it leaves the
+// device.
+func TestDeviceSelectsWhatFails(t *testing.T) {
+	gputest.Need(t, 1)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}
+	from := gagg.Files(randomFile(t, 2_000))
+	for _, q := range []gagg.Query{
+		{Aggs: exprs("max(x) as m", "count(*) * 700000000000000000 as t"), OrderBy: []string{"-m"}, Limit: 3},
+		{Aggs: exprs("max(x) as m", "count(*) as n"), OrderBy: []string{"m", "n * 700000000000000000"}, Limit: 3},
+		{Aggs: exprs("max(x) as m", "count(*) as n"), Having: "n * 700000000000000000 < 0 or m < 0", OrderBy: []string{"m"}, Limit: 3},
+		{Aggs: exprs("max(x) as m"), Having: "count(*) * 700000000000000000 < 0"},
+	} {
+		q.From, q.By = from, []string{"i"}
+		_, _, want := answerStats(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+		_, _, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice}))
+		if want == nil || err == nil || err.Error() != want.Error() {
+			t.Errorf("%+v: error %v, want %v", q, err, want)
 		}
 	}
 }

@@ -6,7 +6,8 @@
 //   value    the result of an aggregate, or a key, as a word that follows from words of a group's
 //            row (EgaValue)
 //   program  steps over values (parquet_program.cuh): the filter on groups keeps a group, the word
-//            that groups are put in order by is stored
+//            that groups are put in order by is stored as EGA_RANK_WORD. What is stored under other
+//            numbers only has to be computed without a failure
 //   rank     that word as a number without sign, the less the earlier the group comes
 //   unsure   of a group a step failed, where the host's arithmetic may not: the group is wanted,
 //            and ranks with no other
@@ -60,6 +61,9 @@ struct EgaValue {
 
 // EgaRank is how the stored word becomes a rank.
 enum EgaRank : uint8_t { EGA_RANK_SIGNED, EGA_RANK_UNSIGNED, EGA_RANK_DOUBLE };
+
+// EGA_RANK_WORD is the number of the stored word that ranks groups.
+constexpr uint32_t EGA_RANK_WORD = 0;
 
 // EgaWanted says which groups are wanted.
 struct EgaWanted {
@@ -152,7 +156,7 @@ static __device__ __forceinline__ EgaVerdict ega_verdict(const EgaWanted& wanted
       kept = registers.bad(step.a) || registers.is(step.a);
     } else if (step.code == PARQUET_STORE) {
       unsure = unsure || registers.bad(step.a);
-      rank = ega_rank(wanted, registers, step.a);
+      if (step.constant == EGA_RANK_WORD) rank = ega_rank(wanted, registers, step.a);
     } else {
       const bool loads = step.code == PARQUET_LOAD;
       const ParquetResult result =

@@ -5,6 +5,12 @@ import "github.com/gagg-dev/gagg/internal/cuda"
 // EgaSelectRanges is EGA_SELECT_RANGES.
 const EgaSelectRanges = 2048
 
+// Numbers of the words that the program of a selection stores.
+const (
+	EgaRankWord = iota // EGA_RANK_WORD: groups are ranked by it
+	EgaSureWord        // it only has to be computed without a failure
+)
+
 // EgaRankKind is how the word that a program stores becomes a rank: EgaWanted.Rank.
 type EgaRankKind uint8
 

@@ -24,8 +24,8 @@ import (
 // group that is wanted stays.
 
 // selection says which groups leave a device that has all of them, and the same for people; nil:
-// all do, and why, unless all are wanted. None is left out where its other columns might fail, as
-// without a device (STEP-ERRORS in package exec).
+// all do, and why, unless all are wanted. A group of which something may fail is wanted: it fails
+// on the host, as without a device (STEP-ERRORS in package exec).
 func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 	q := p.Query
 	best := q.Limit > 0
@@ -40,16 +40,13 @@ func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 		countRows(s, states)
 		return s, firstText(s.Best)
 	}
-	if why := p.allFinish(states, best); why != "" {
-		return nil, why
+	if q.Totals >= 0 || len(q.FallibleKeys()) > 0 {
+		return nil, "all groups are looked at"
 	}
-	var order []*expr.Expr
-	if len(q.Order) > 0 && best {
-		order = []*expr.Expr{q.Order[0].Expr}
-	}
-	program, why := expr.NewProgram(q.Having, order, kernels.ParquetRegisters, true)
+	terms, stored := p.rankTerms(best)
+	program, why := expr.NewProgram(q.Having, terms, kernels.ParquetRegisters, true)
 	if why != "" {
-		return nil, "GPUs do not compute the filter on groups, or the first term of the order"
+		return nil, "GPUs do not compute the filter on groups, the first term of the order, or a column that may fail"
 	}
 	s := &gpu.Selection{Registers: program.Registers}
 	countRows(s, states)
@@ -61,12 +58,15 @@ func (p *planner) selection(states *agg.Layout) (*gpu.Selection, string) {
 		}
 		inputs[i], s.Values = i, append(s.Values, v)
 	}
-	s.Steps = kernelSteps(program, inputs, []int{0})
+	s.Steps = kernelSteps(program, inputs, stored)
 	var says []string
 	if q.Having != nil {
 		says = append(says, "those that pass the filter on groups")
 	}
 	if best {
+		if why := p.check(s, states); why != "" {
+			return nil, why
+		}
 		s.Best = uint64(q.Limit) + uint64(max(q.Offset, 0))
 	}
 	switch {
@@ -91,27 +91,39 @@ func countRows(s *gpu.Selection, states *agg.Layout) {
 // firstText says of a limit without an order which groups are wanted.
 func firstText(best uint64) string { return fmt.Sprintf("the first %d in order of hash", best) }
 
-// allFinish reports whether no group can fail that is left out; else why says which could.
-func (p *planner) allFinish(states *agg.Layout, best bool) (why string) {
-	q := p.Query
-	overflows := func(c int) bool { return c >= len(q.Keys) && states.MayOverflow(c-len(q.Keys)) }
-	switch {
-	case q.Totals >= 0 || len(q.FallibleKeys()) > 0:
-		return "all groups are looked at"
-	case q.Having != nil && (q.Having.MayFail() || slices.ContainsFunc(q.Having.Columns(), overflows)):
-		return "the filter on groups may fail"
-	case !best:
-		return ""
+// rankTerms is what the program of a selection computes beside the filter on groups, and the number
+// under which it stores each: the first term of the order, which ranks groups, and, where groups
+// are left out that the host would finish, the columns of the result that may fail.
+func (p *planner) rankTerms(best bool) (terms []*expr.Expr, stored []int) {
+	if !best {
+		return nil, nil
 	}
-	for i := range q.Calls {
-		if states.MayOverflow(i) {
-			return q.CallTexts[i] + " may overflow in any group"
+	for i, e := range p.Query.ResultExprs() {
+		switch {
+		case i == 0 && len(p.Query.Order) > 0:
+			terms, stored = append(terms, e), append(stored, kernels.EgaRankWord)
+		case e.MayFail():
+			terms, stored = append(terms, e), append(stored, kernels.EgaSureWord)
 		}
 	}
-	for _, e := range q.ResultExprs() {
-		if e.MayFail() {
-			return "a column of the result may fail in any group"
+	return terms, stored
+}
+
+// check adds steps to a selection that look at the aggregates that may overflow: of a group that is
+// left out none does (STEP-ERRORS).
+func (p *planner) check(s *gpu.Selection, states *agg.Layout) (why string) {
+	for i := range p.Query.Calls {
+		if !states.MayOverflow(i) {
+			continue
 		}
+		r, ok := states.DeviceResult(i)
+		if !ok {
+			return p.Query.CallTexts[i] + " may overflow in any group"
+		}
+		s.Steps = append(s.Steps,
+			kernels.ParquetStep{Code: kernels.ParquetLoad, Constant: uint64(len(s.Values))},
+			kernels.ParquetStep{Code: kernels.ParquetStore, Constant: kernels.EgaSureWord})
+		s.Values, s.Registers = append(s.Values, resultValue(r)), max(s.Registers, 1)
 	}
 	return ""
 }
