@@ -31,7 +31,8 @@ func TestDeviceNames(t *testing.T) {
 	}
 }
 
-// Runs use devices that are kept open, and leave them open with the kernels that are loaded.
+// Runs use devices that are kept open, and leave them open with the kernels that are loaded and the
+// memory that they had.
 func TestDeviceStaysOpen(t *testing.T) {
 	gputest.Need(t, 1)
 	gputest.Closed(t)
@@ -40,9 +41,9 @@ func TestDeviceStaysOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"region"}, Aggs: []gagg.Agg{gagg.Expr("count(*)")}}
-	loaded := 0
+	loaded, allocated := 0, 0
 	for run := range 2 {
-		rows, err := gagg.Run(t.Context(), q, gagg.Options{Device: "gpu", GPUs: g})
+		rows, err := gagg.Run(t.Context(), q, gagg.Options{Device: "gpu", GPUs: g, Streams: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,10 @@ func TestDeviceStaysOpen(t *testing.T) {
 			if n == 0 || run > 0 && n != loaded {
 				t.Errorf("run %d: %d modules loaded in all, %d before", run, n, loaded)
 			}
-			loaded = n
+			if calls := e.Calls()["cuMemAlloc_v2"]; run > 0 && calls != allocated {
+				t.Errorf("run %d: device memory allocated %d times in all, %d before", run, calls, allocated)
+			}
+			loaded, allocated = n, e.Calls()["cuMemAlloc_v2"]
 		}
 	}
 	for range 2 {

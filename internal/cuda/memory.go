@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 )
@@ -9,24 +10,48 @@ import (
 // it.
 type Memory struct {
 	owned
-	span Span
+	span  Span
+	block Span // that the driver gave, which may be larger
 }
 
 // Alloc allocates n bytes, which must not be 0, with an alignment of at least
-// 256 bytes. The content is undefined. The call waits for work of the context;
-// it belongs to the start of a run.
+// 256 bytes. The content is undefined. The call waits for work of the context, unless
+// spares are kept; it belongs to the start of a run.
 func (t *Thread) Alloc(n Size) (*Memory, error) {
 	if err := t.ready(); err != nil {
 		return nil, err
 	}
-	r := t.context.call(cuMemAlloc, uintptr(unsafe.Pointer(&t.result)), uintptr(n))
-	if r != success {
-		return nil, t.context.fail(cuMemAlloc, r, fmt.Sprintf("allocate %v of device memory", n), classOf(r))
+	block, ok := t.context.primary.spares.memoryOf(n)
+	if !ok {
+		var err error
+		if block, err = t.alloc(n); err != nil {
+			return nil, err
+		}
 	}
-	m := &Memory{span: Span{Ptr: Ptr(t.result.word), Size: n}}
+	m := &Memory{span: block.Slice(0, n), block: block}
 	m.own(t.context, kindMemory)
 	t.context.memory.Count(int64(n))
 	return m, nil
+}
+
+// alloc has the driver allocate n bytes, if need be in place of spares.
+func (t *Thread) alloc(n Size) (Span, error) {
+	allocate := func() code {
+		return t.context.call(cuMemAlloc, uintptr(unsafe.Pointer(&t.result)), uintptr(n))
+	}
+	r := allocate()
+	if r != success && errors.Is(classOf(r), ErrOutOfMemory) {
+		if idle := t.context.primary.spares.takeMemory(); len(idle) > 0 {
+			if err := t.context.freeMemory(idle); err != nil {
+				return Span{}, err
+			}
+			r = allocate()
+		}
+	}
+	if r != success {
+		return Span{}, t.context.fail(cuMemAlloc, r, fmt.Sprintf("allocate %v of device memory", n), classOf(r))
+	}
+	return Span{Ptr: Ptr(t.result.word), Size: n}, nil
 }
 
 // Span is the whole of the memory.
@@ -36,7 +61,8 @@ func (m *Memory) Span() Span { return m.span }
 func (m *Memory) Close() error {
 	return m.close(func() error {
 		defer m.context.memory.Release(int64(m.span.Size))
-		return m.context.check(cuMemFree, m.context.call(cuMemFree, uintptr(m.span.Ptr)), "")
+		most := m.context.device.Memory / spareShare
+		return m.context.freeMemory(m.context.primary.spares.keepMemory(m.block, most))
 	})
 }
 

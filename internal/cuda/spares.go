@@ -7,15 +7,22 @@ import (
 )
 
 // This file keeps what a program will soon want again: a run takes some 10 ms to make its streams,
-// events and pinned memory, and to free them.
+// events and pinned memory, and to free them, and 2 ms a GiB of device memory each way.
 //
 // SPARE-IDLE: a spare is used by nobody, and no work of the device refers to it.
 
-// mostSpare is the most pinned memory that is kept: what a run has in slots with 16 threads, twice.
-const mostSpare = 512 << 20
+const (
+	// mostSpare is the most pinned memory that is kept: what a run has in slots with 16 threads,
+	// twice.
+	mostSpare = 512 << 20
+	// spareShare is the divisor of a device's memory that gives the most of it that is kept.
+	spareShare = 4
+	// looseShare is the divisor of a size that gives how many bytes a spare may have more.
+	looseShare = 8
+)
 
-// spares are streams, events and pinned memory of a primary context that were closed and wait for
-// whoever asks for the like. There are none unless a Context of it keeps them (KeepSpares).
+// spares are streams, events, pinned memory and device memory of a primary context that were closed
+// and wait for whoever asks for the like. There are none unless a Context of it keeps them (KeepSpares).
 type spares struct {
 	mu      sync.Mutex
 	keepers int
@@ -23,11 +30,14 @@ type spares struct {
 	events  []uintptr
 	pinned  []block // the oldest first
 	bytes   Size    // of pinned
+
+	memory      []Span // of the device, the oldest first
+	memoryBytes Size
 }
 
 // KeepSpares has what is closed in the device's primary context wait for the next that is made,
-// until this Context is closed: streams, events, and up to 512 MiB of pinned memory, which no
-// lender counts meanwhile. It is called once.
+// until this Context is closed: streams, events, up to 512 MiB of pinned memory, which no lender
+// counts meanwhile, and up to a quarter of the device's memory. It is called once.
 func (c *Context) KeepSpares() {
 	s := &c.primary.spares
 	s.mu.Lock()
@@ -43,7 +53,12 @@ func (c *Context) FreePinnedSpares() error {
 	pinned := s.pinned
 	s.pinned, s.bytes = nil, 0
 	s.mu.Unlock()
-	return c.freeSpares(nil, nil, pinned)
+	return c.freeSpares(nil, nil, pinned, nil)
+}
+
+// FreeMemorySpares frees the device memory that waits.
+func (c *Context) FreeMemorySpares() error {
+	return c.freeSpares(nil, nil, nil, c.primary.spares.takeMemory())
 }
 
 // stopKeeping frees the spares with the last Context that keeps them, which is about to be closed.
@@ -58,19 +73,19 @@ func (c *Context) stopKeeping() error {
 		s.mu.Unlock()
 		return nil
 	}
-	streams, events, pinned := s.streams, s.events, s.pinned
-	s.streams, s.events, s.pinned, s.bytes = nil, nil, nil, 0
+	streams, events, pinned, memory := s.streams, s.events, s.pinned, s.memory
+	s.streams, s.events, s.pinned, s.bytes, s.memory, s.memoryBytes = nil, nil, nil, 0, nil, 0
 	s.mu.Unlock()
-	return c.freeSpares(streams, events, pinned)
+	return c.freeSpares(streams, events, pinned, memory)
 }
 
 // freeSpares frees what nobody has any more, unless the context is lost.
-func (c *Context) freeSpares(streams, events []uintptr, pinned []block) error {
-	if c.Lost() != nil || len(streams)+len(events)+len(pinned) == 0 {
+func (c *Context) freeSpares(streams, events []uintptr, pinned []block, memory []Span) error {
+	if c.Lost() != nil || len(streams)+len(events)+len(pinned)+len(memory) == 0 {
 		return nil
 	}
 	err := c.on(func() error {
-		err := c.freeBlocks(pinned)
+		err := errors.Join(c.freeBlocks(pinned), c.freeMemory(memory))
 		for _, stream := range streams {
 			err = errors.Join(err, c.destroyStream(stream))
 		}
@@ -88,6 +103,13 @@ func (c *Context) freeSpares(streams, events []uintptr, pinned []block) error {
 func (c *Context) freeBlocks(pinned []block) (err error) {
 	for i := range pinned {
 		err = errors.Join(err, c.freeBlock(&pinned[i]))
+	}
+	return err
+}
+
+func (c *Context) freeMemory(spans []Span) (err error) {
+	for _, m := range spans {
+		err = errors.Join(err, c.check(cuMemFree, c.call(cuMemFree, uintptr(m.Ptr)), ""))
 	}
 	return err
 }
@@ -151,4 +173,57 @@ func (s *spares) keepBlock(b block) (free []block) {
 		s.pinned = s.pinned[1:]
 	}
 	return free
+}
+
+// memoryOf takes device memory of a size or a little more: the closest, and of these that which was
+// closed last.
+func (s *spares) memoryOf(size Size) (m Span, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	best := -1
+	for i := len(s.memory) - 1; i >= 0; i-- {
+		if n := s.memory[i].Size; n >= size && n-size <= size/looseShare && (best < 0 || n < s.memory[best].Size) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Span{}, false
+	}
+	m = s.memory[best]
+	s.memory = slices.Delete(s.memory, best, best+1)
+	s.memoryBytes -= m.Size
+	return m, true
+}
+
+// keepMemory adds idle device memory (SPARE-IDLE), up to so many bytes in all, and returns what is
+// to be freed in its place: that memory, or the oldest.
+func (s *spares) keepMemory(m Span, most Size) (free []Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keepers == 0 || m.Size > most {
+		return []Span{m}
+	}
+	s.memory = append(s.memory, m)
+	s.memoryBytes += m.Size
+	for s.memoryBytes > most {
+		s.memoryBytes -= s.memory[0].Size
+		free = append(free, s.memory[0])
+		s.memory = s.memory[1:]
+	}
+	return free
+}
+
+// takeMemory takes all device memory.
+func (s *spares) takeMemory() (all []Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, s.memory, s.memoryBytes = s.memory, nil, 0
+	return all
+}
+
+// idleMemory is the bytes of the device memory that waits.
+func (s *spares) idleMemory() Size {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memoryBytes
 }

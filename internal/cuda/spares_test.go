@@ -84,3 +84,54 @@ func TestSparesLost(t *testing.T) {
 	wantClasses(t, use(all[1]), cuda.ErrLost, cuda.ErrLaunch)
 	must(t, all[0].FreePinnedSpares(), all[1].Close(), all[0].Close())
 }
+
+// Device memory that was closed is given again for the same size or a little less, counts as free,
+// and is freed for an allocation that does not fit beside it.
+func TestSpareMemory(t *testing.T) {
+	e := emulator(t)
+	e.Reset()
+	all := contexts(t, 2)
+	all[0].KeepSpares()
+	thread, err := all[1].Lock()
+	must(t, err)
+	info := func() cuda.Size {
+		free, _, err := thread.MemoryInfo()
+		must(t, err)
+		return free
+	}
+	alloc := func(n cuda.Size) {
+		t.Helper()
+		m, err := thread.Alloc(n)
+		must(t, err)
+		if m.Span().Size != n {
+			t.Errorf("%v bytes, want %v", m.Span().Size, n)
+		}
+		must(t, m.Close())
+	}
+	before := info()
+	for _, x := range []struct {
+		size cuda.Size
+		made int // by the driver, so far
+	}{{8000, 1}, {8000, 1}, {7500, 1}, {7000, 2}, {9000, 3}, {8000, 3}} {
+		if alloc(x.size); e.Calls()["cuMemAlloc_v2"] != x.made || e.Calls()["cuMemFree_v2"] > 0 {
+			t.Errorf("%+v: calls %v", x, e.Calls())
+		}
+	}
+	if after := info(); after != before {
+		t.Errorf("%v are free, before %v", after, before)
+	}
+	e.Fault("cuMemAlloc_v2", 1, 2, false) // no memory is left
+	if alloc(100); e.Calls()["cuMemFree_v2"] != 3 {
+		t.Errorf("spares are in the way: calls %v", e.Calls())
+	}
+	alloc(all[0].Device().Memory/4 + 1) // too large to be kept
+	if e.Calls()["cuMemFree_v2"] != 4 {
+		t.Errorf("calls %v", e.Calls())
+	}
+	thread.Unlock()
+	must(t, all[1].FreeMemorySpares())
+	must(t, all[0].Close(), all[1].Close())
+	if leaks := e.Leaks(); leaks != nil {
+		t.Errorf("left: %q", leaks)
+	}
+}

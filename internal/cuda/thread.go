@@ -105,14 +105,15 @@ func (t *Thread) ready() error {
 	return t.context.usable()
 }
 
-// MemoryInfo is how much device memory is free, for all processes, and how
-// much there is. What is free may be gone at the next call.
+// MemoryInfo is how much device memory is free, for all processes or as spares
+// of this one, and how much there is. What is free may be gone at the next call.
 func (t *Thread) MemoryInfo() (free, total Size, err error) {
 	if err := t.ready(); err != nil {
 		return 0, 0, err
 	}
 	r := t.context.call(cuMemGetInfo, uintptr(unsafe.Pointer(&t.result)), uintptr(unsafe.Pointer(&t.second)))
-	return Size(t.result.word), Size(t.second.word), t.context.check(cuMemGetInfo, r, "")
+	free = Size(t.result.word) + t.context.primary.spares.idleMemory()
+	return free, Size(t.second.word), t.context.check(cuMemGetInfo, r, "")
 }
 
 // Synchronize waits for all work of the context, of other threads too.

@@ -41,6 +41,11 @@ type pass struct {
 func (p *pass) start() (err error) {
 	d, c, host := p.devices, p.context, &p.devices.config
 	p.load()
+	if host.Memory > 0 { // of a device; beside spares it would take more
+		if err := c.FreeMemorySpares(); err != nil {
+			return err
+		}
+	}
 	if p.memory, err = d.memory(c); err != nil {
 		return err
 	}
