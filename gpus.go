@@ -10,9 +10,10 @@ import (
 // GPUs is devices that are kept open, so that runs need not wait for them: opening
 // the driver and a device takes 0.2 s. Runs find them by Options.GPUs.
 //
-// What a run has made on a device the next one finds there: streams, events, up to 512 MiB of pinned
-// host memory a device, and up to a quarter of the device's memory. A run with a limit of one of
-// these kinds of memory frees what is kept of it first, so that the process stays within the limit.
+// What a run has made on a device the next one finds there: streams, events, up to 512 MiB of
+// pinned host memory a device, and up to a quarter of the device's memory. A run with a limit of
+// one of these kinds of memory frees what is kept of it first, so that the process stays within the
+// limit.
 //
 // Of the devices "auto" and "gpu" a run that is given them uses the first that is open. Then "auto"
 // chooses between it and the CPU without the time that opening takes.

@@ -22,7 +22,8 @@ const (
 )
 
 // spares are streams, events, pinned memory and device memory of a primary context that were closed
-// and wait for whoever asks for the like. There are none unless a Context of it keeps them (KeepSpares).
+// and wait for whoever asks for the like. There are none unless a Context of it keeps them
+// (KeepSpares).
 type spares struct {
 	mu      sync.Mutex
 	keepers int
