@@ -30,7 +30,8 @@
 //   BEHIND   Output of the fragment before a piece is complete, and all threads of its block see
 //            it.
 //   APART    Blocks that expand write nothing but their own fragment, and read no other. Those that
-//            join write the bytes that have a source, and read those that have none.
+//            join write the bytes of theirs that have a source, and read bytes that have none; they
+//            replace these bytes' sources by later ones on the same way, and read others'.
 //   INSIDE   Before an element is followed it is known to lie in the block as a whole (walk), its
 //            copy not to begin before the page, and all elements together to come to the page's
 //            size (WITHIN of parquet.cuh).
@@ -303,14 +304,44 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
   }
 }
 
-// snappy_origin goes from byte `from`, which is a source, to one that has none (SOURCE-BACK).
-static __device__ __forceinline__ uint32_t snappy_origin(const SnappyPage& page, uint32_t from) {
-  while (from >= page.firsts[from / SNAPPY_FRAGMENT]) {
-    const uint32_t source = page.sources[from];
-    if (source == SNAPPY_OWN) break;
-    from = source;
+// SNAPPY_JOINED is added to a source that has none itself: its byte is known.
+constexpr uint32_t SNAPPY_JOINED = 0x80000000;
+
+// Steps from source to source in a round. Sources that a byte has gone past are skipped by all that
+// come to it later: with as many rounds as the way of a byte has digits to this base all are known,
+// if all are under way at once. Not measured beside others.
+constexpr uint32_t SNAPPY_STEPS = 4;
+
+// snappy_step goes from a source that is no byte's last up to SNAPPY_STEPS on, and returns where it
+// has come to: a later one, or the last + SNAPPY_JOINED (SOURCE-BACK). Other threads replace the
+// sources on the way by later ones: whichever is read, it leads to the same byte.
+static __device__ __forceinline__ uint32_t snappy_step(const SnappyPage& page, uint32_t source) {
+  for (uint32_t step = 0; step < SNAPPY_STEPS; step++) {
+    if (source < page.firsts[source / SNAPPY_FRAGMENT]) return SNAPPY_JOINED | source;
+    const uint32_t next = ld_relaxed(page.sources + source);
+    if (next == SNAPPY_OWN) return SNAPPY_JOINED | source;
+    if (next >= SNAPPY_JOINED) return next;
+    source = next;
   }
-  return from;
+  return source;
+}
+
+// snappy_join makes the bytes of a fragment known from `first` on, where its sources begin.
+static __device__ __forceinline__ void snappy_join(const SnappyPage& page, uint32_t first, uint32_t end) {
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t o = first + threadIdx.x; o < end; o += blockDim.x) {
+      uint32_t source = ld_relaxed(page.sources + o);
+      if (source >= SNAPPY_JOINED) continue;  // it is known, or SNAPPY_OWN
+      source = snappy_step(page, source);
+      st_relaxed(page.sources + o, source);
+      if (source >= SNAPPY_JOINED) {
+        page.output[o] = page.output[source - SNAPPY_JOINED];
+      } else {
+        more = true;
+      }
+    }
+  }
 }
 
 // Threads a block: SNAPPY_THREADS. No barriers but that of the stop word.
@@ -321,11 +352,5 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
   if (parquet_stopped(stop, &stopped) || !snappy_share(parcel, work, pages, n, stop, share)) return;
   const SnappyPage& page = share.page;
   if (*page.across == 0) return;
-  for (uint32_t f = share.part; f < page.fragments(); f += share.parts) {
-    const uint32_t end = snappy_part(page, f).end;
-    for (uint32_t o = page.firsts[f] + threadIdx.x; o < end; o += blockDim.x) {
-      const uint32_t source = page.sources[o];
-      if (source != SNAPPY_OWN) page.output[o] = page.output[snappy_origin(page, source)];
-    }
-  }
+  for (uint32_t f = share.part; f < page.fragments(); f += share.parts) snappy_join(page, page.firsts[f], snappy_part(page, f).end);
 }
