@@ -28,7 +28,8 @@ type DeviceFacts struct {
 	Rows    int64   // to read; -1: not known
 	Bytes   int64   // to read, compressed
 	Groups  float64 // about how many; +Inf: as many as rows
-	Threads int     // CPU workers
+	Threads int     // CPU workers, where row groups are cut for them
+	Packers int     // those beside devices, which take row groups as they are; 0: Threads
 	RowSize int64   // bytes of a row of hash, key and states
 	Lists   int64   // that a group has of all its values
 	Limit   int64   // with a limit without an order: groups wanted, the first in order of hash; 0: all
@@ -117,7 +118,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
 	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices) + float64(f.Stored)*c.Stored/devices
-	packing = max(packing/f.threads(), crossing)
+	packing = max(packing/f.packers(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
 	if f.Regroup {
@@ -126,9 +127,9 @@ func (c Costs) device(f DeviceFacts) float64 {
 	}
 	if f.Mixed {
 		_, all := f.counts()
-		end += all * c.Mixed / f.threads()
+		end += all * c.Mixed / f.packers()
 	}
-	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.threads())
+	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.packers())
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
 }
 
@@ -143,11 +144,11 @@ func (c Costs) evicting(f DeviceFacts) float64 {
 	}
 	left := rows*(1-slots/groups) + slots
 	bytes := left * float64(f.RowSize)
-	crossing, placing := bytes/(c.Link*float64(max(f.Devices, 1))), bytes*c.Place/f.threads()
+	crossing, placing := bytes/(c.Link*float64(max(f.Devices, 1))), bytes*c.Place/f.packers()
 	if rows >= c.LeftGain*groups {
 		return placing + 2*crossing
 	}
-	return placing + crossing + left*c.Group/f.threads()
+	return placing + crossing + left*c.Group/f.packers()
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.
@@ -239,6 +240,8 @@ func (f DeviceFacts) groupsText() string {
 }
 
 func (f DeviceFacts) threads() float64 { return float64(max(f.Threads, 1)) }
+
+func (f DeviceFacts) packers() float64 { return float64(max(cmp.Or(f.Packers, f.Threads), 1)) }
 
 // seconds is a prediction as people read it.
 func seconds(s float64) string {

@@ -45,7 +45,11 @@ func (d Device) Without(why string) Device {
 // texts what footers do not, but gets slower as its tables grow. The shorter it has been measured
 // the more must be gained by opening a device.
 func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
-	read := float64(max(d.Facts.Threads, 1)) * float64(seen.Read)
+	workers := d.Facts.packers()
+	if d.Reconsiders {
+		workers = d.Facts.threads()
+	}
+	read := workers * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
 	f := d.Facts.after(seen).rest(int64(left))
 	f.Opened, f.Mixed = memory > 0, seen.Long
@@ -111,7 +115,7 @@ func (p *planner) decideDevice() Device {
 	*f = DeviceFacts{
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
-		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.Threads,
+		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.cpuThreads(), Packers: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
 	}
 	if n, ok := p.HashLimit(); ok {

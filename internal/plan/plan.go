@@ -136,7 +136,7 @@ func newPlanner(in Inputs) *planner {
 
 // Make makes a plan. It has the scan divide its units for the workers that the plan has. The error
 // is a NeedError.
-func Make(in Inputs) (*Plan, error) {
+func Make(in Inputs) (_ *Plan, err error) {
 	p := newPlanner(in)
 	if err := p.planThreads(); err != nil {
 		return nil, err
@@ -148,10 +148,14 @@ func Make(in Inputs) (*Plan, error) {
 		p.Device.Use, p.Device.Reconsiders = false, true
 		p.Device.Reason += "; the CPU begins, and a GPU takes over if workers find it so"
 	}
-	if !p.Device.Use {
-		if err := p.forCPU(); err != nil {
-			return nil, err
-		}
+	switch {
+	case !p.Device.Use:
+		err = p.forCPU()
+	case p.Device.Decoding.Plan == nil:
+		err = p.split()
+	}
+	if err != nil {
+		return nil, err
 	}
 	p.AtMost = p.atMostBy(p.Query.Keys)
 	for i := range p.Sets {
@@ -161,17 +165,14 @@ func Make(in Inputs) (*Plan, error) {
 	return p.Plan, nil
 }
 
-// forCPU adds what pays where no device takes part: a device takes row groups as they are, and rows
-// of one layout.
+// forCPU adds what pays where no device takes part: a device that decodes takes row groups as they
+// are, and all take rows of one layout.
 func (p *planner) forCPU() error {
 	if p.oneGroup() {
 		p.layOut() // no device compares its key
 	}
-	if p.Options.threads() > 1 {
-		p.scan.Split(p.Options.threads(), p.Options.Tuning.PartLeast)
-		if err := p.planThreads(); err != nil {
-			return err
-		}
+	if err := p.split(); err != nil {
+		return err
 	}
 	if !p.Learnt.Nulls {
 		p.fill()
@@ -181,6 +182,27 @@ func (p *planner) forCPU() error {
 		p.reach()
 	}
 	return nil
+}
+
+// split cuts row groups into parts if they are few: workers read them all.
+func (p *planner) split() error {
+	if p.Options.threads() <= 1 {
+		return nil
+	}
+	p.scan.Split(p.Options.threads(), p.Options.Tuning.PartLeast)
+	return p.planThreads()
+}
+
+// cpuThreads is how many workers there will be if no device takes part.
+func (p *planner) cpuThreads() int {
+	threads := p.Options.threads()
+	if p.scan.Units() >= threads {
+		return p.Threads
+	}
+	p.scan.Split(threads, p.Options.Tuning.PartLeast)
+	threads = max(p.Threads, min(threads, p.scan.Units()))
+	p.scan.Split(1, 0)
+	return threads
 }
 
 // planThreads chooses how many workers there are, and shares out the memory.
