@@ -162,6 +162,9 @@ func half(off int, shift uint8) field     { return field{off: off, shift: shift,
 func bit(off int, number int) field       { return field{off: off, shift: uint8(number), mask: 1} }
 func (l *Layout) init(row, from []uint64) { copy(row[l.base:l.base+len(from)], from) }
 
+// Slots is how many states a row changes, beside the count of rows.
+func (l *Layout) Slots() int { return len(l.slots) }
+
 // Words is the number of state words of a row.
 func (l *Layout) Words() int { return len(l.template) }
 

@@ -56,6 +56,16 @@ const (
 	manyColumns = -2
 )
 
+func (n *bound) operations() (all int) {
+	if n.kind == boundColumn || n.kind == boundConst {
+		return 0
+	}
+	for _, a := range n.args {
+		all += a.operations()
+	}
+	return all + 1
+}
+
 // kernel computes the rows of a node. It returns errOverflow, an *OverflowError or a
 // *ValueError, for rows that are not NULL only.
 type kernel func(f *frame) error

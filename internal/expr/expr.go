@@ -77,6 +77,10 @@ func (e *Expr) Type() column.Type { return e.root.typ }
 // Columns gives the distinct columns that are used, ascending.
 func (e *Expr) Columns() []int { return e.root.columns() }
 
+// Operations is how many operations make a value: those that are written, of which some may be
+// skipped for some rows.
+func (e *Expr) Operations() int { return e.root.operations() }
+
 // Column reports whether the expression is just a column, and which.
 func (e *Expr) Column() (int, bool) {
 	return e.root.col, e.root.kind == boundColumn

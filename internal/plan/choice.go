@@ -38,6 +38,8 @@ type DeviceFacts struct {
 	// known, and all are counted
 	Filtered    bool
 	Selectivity float64
+	Operations  int // of the filter, keys and arguments, for a row
+	Updates     int // states that a row changes
 	// Mixed: workers have rows with long strings, which they know by other refs than devices:
 	// groups of both meet on the host
 	Mixed   bool
@@ -155,7 +157,7 @@ func (c Costs) evicting(f DeviceFacts) float64 {
 func (c Costs) reading(f DeviceFacts) float64 {
 	rows, groups := f.counts()
 	own := min(groups, rows/f.threads()) // groups of a worker
-	return (c.scan(f) + rows*c.table(own*float64(f.RowSize))) / f.threads()
+	return (c.scan(f) + rows*c.grouping(f, own)) / f.threads()
 }
 
 // slower is how many times as long a row takes once a worker's table has its part of all groups, as
@@ -163,7 +165,7 @@ func (c Costs) reading(f DeviceFacts) float64 {
 func (c Costs) slower(f DeviceFacts, now float64) float64 {
 	rows, groups := f.counts()
 	row := func(groups float64) float64 {
-		return c.scan(f) + rows*c.table(groups*float64(f.RowSize))
+		return c.scan(f) + rows*c.grouping(f, groups)
 	}
 	own := min(groups, rows/f.threads())
 	return max(row(own)/max(row(now), 1e-12), 1)
@@ -181,7 +183,12 @@ func (c Costs) start(f DeviceFacts) float64 {
 
 // scan is what both ways need.
 func (c Costs) scan(f DeviceFacts) float64 {
-	return float64(f.Bytes)*c.Byte + float64(f.Rows)*c.Row
+	return float64(f.Bytes)*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation)
+}
+
+// grouping is what a row costs in a worker's table of so many groups.
+func (c Costs) grouping(f DeviceFacts, groups float64) float64 {
+	return c.table(groups*float64(f.RowSize)) + float64(f.Updates)*c.Update
 }
 
 // table is what a row costs in a table of so many bytes.

@@ -6,6 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
 
@@ -116,7 +117,8 @@ func (p *planner) decideDevice() Device {
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.cpuThreads(), Packers: p.Threads,
-		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
+		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),
+		Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
 	}
 	if n, ok := p.HashLimit(); ok {
 		f.Limit = int64(n)
@@ -153,4 +155,17 @@ func (p *planner) decideDevice() Device {
 		d.Choice = d.costs.choose(*f)
 	}
 	return d
+}
+
+// operations is how many operations of expressions a row takes.
+func (p *planner) operations() (all int) {
+	if where := p.Query.Where; where != nil {
+		all = where.Operations()
+	}
+	for _, exprs := range [][]*expr.Expr{p.Query.Keys, p.Query.Args} {
+		for _, e := range exprs {
+			all += e.Operations()
+		}
+	}
+	return all
 }
