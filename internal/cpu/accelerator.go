@@ -78,6 +78,9 @@ type BatchBuilder interface {
 	Add(unit int) (rows int64, added encoded.Added, err error)
 	// RowBytes is how many bytes a row of a unit has in its file, about.
 	RowBytes(unit int) float64
+	// Computes reports whether Add computes something of texts, which takes a worker as long as to
+	// read rows.
+	Computes() bool
 	// Submit gives the batch, which has rows, to the accelerator.
 	Submit() error
 	Release()

@@ -78,9 +78,13 @@ func (w *Worker) packs(r Reader, unit int) (bool, error) {
 // sample finds out, once a run, whether enough rows pass the query's filter, on the first ones of a
 // unit, which are not placed. If they do not, workers make all rows themselves from then on. The
 // others do not wait for that: what they pack meanwhile is little, and reading the first page of a
-// unit may take longer than packing it.
+// unit may take longer than packing it. If it does not, each looks for itself.
 func (w *Worker) sample(r Reader, unit int) error {
-	if !w.filtered || w.run.sampled.Swap(true) {
+	if !w.filtered || w.sampled {
+		return nil
+	}
+	w.sampled = true
+	if w.run.sampled.Swap(true) && !w.builder.Computes() {
 		return nil
 	}
 	if err := r.Open(unit); err != nil {
@@ -108,7 +112,9 @@ func (w *Worker) sample(r Reader, unit int) error {
 			selected += len(left)
 		}
 	}
-	w.run.few.Store(rows == 0 || !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)))
+	if rows == 0 || !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)) {
+		w.run.few.Store(true)
+	}
 	return nil
 }
 

@@ -78,6 +78,8 @@ func (p *builderOf) Add(unit int) (int64, encoded.Added, error) {
 
 func (p *builderOf) RowBytes(int) float64 { return math.MaxFloat64 } // as where selectivity alone counts
 
+func (p *builderOf) Computes() bool { return false }
+
 func (p *builderOf) Release() { p.tile.Release() }
 
 func (p *builderOf) Submit() error {

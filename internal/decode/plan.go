@@ -137,6 +137,12 @@ func (p *Plan) listBytes(rows int) (n int) {
 // countBytes is the bytes of a number of rows.
 const countBytes = 8
 
+// ComputesTexts reports whether workers compute something of texts: of the entries of dictionaries,
+// and of all values where pages have none.
+func (p *Plan) ComputesTexts() bool {
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Of != nil && o.Physical == kernels.ParquetBytes })
+}
+
 // RowBytes is the bytes of so many rows.
 func (p *Plan) RowBytes(rows int) int { return rows * p.RowWords() * 8 }
 

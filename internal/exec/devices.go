@@ -32,7 +32,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	}
 	c := gpu.Config{
 		Open: spec.Contexts, Layout: r.deviceLayout(a.cfg.Keys, states), States: states, Keys: a.cfg.Keys, Arenas: a.cfg.Arenas, Lists: states.DeviceLists(), ListsMemory: lists,
-		Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
+		Kept: decision.Facts.Kept, Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
 		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,
 		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding, Select: decision.Select, FewFrom: r.opt.Tuning.FewFrom,

@@ -57,6 +57,8 @@ func (b *builder) Add(unit int) (int64, encoded.Added, error) {
 
 func (b *builder) RowBytes(unit int) float64 { return b.builder.RowBytes(unit) }
 
+func (b *builder) Computes() bool { return b.devices.config.Decode.Plan.ComputesTexts() }
+
 func (b *builder) Submit() error {
 	t := b.memory
 	b.memory = nil

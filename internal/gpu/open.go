@@ -37,6 +37,8 @@ type Config struct {
 	Pays func(seen cpu.Sample, memory int64) bool
 	// Lazy has devices be opened when Pays says so for the first time; else New opens them.
 	Lazy bool
+	// Kept: the devices are open, and will be ready within some milliseconds, mostly.
+	Kept bool
 
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
 	Early int64
@@ -112,6 +114,7 @@ type Devices struct {
 	stop   context.CancelFunc
 
 	begun  sync.Once     // opening them
+	since  time.Time     // when that began
 	opened chan struct{} // closed when all are open, or one has failed
 	took   time.Duration // until then
 	// of the host's memory, for a run that needs devices: workers have all other by the time that
@@ -149,12 +152,12 @@ func New(ctx context.Context, c Config) *Devices {
 // begin begins to open the devices, unless that has begun or they are forgone.
 func (d *Devices) begin() {
 	d.begun.Do(func() {
+		d.since = time.Now()
 		d.wanted.Store(true)
-		began := time.Now()
 		go func() {
 			defer close(d.opened)
 			d.err = d.open()
-			d.took = time.Since(began)
+			d.took = time.Since(d.since)
 			if d.err != nil {
 				d.early.fail()
 				return

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"time"
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -38,6 +39,7 @@ func (d *Devices) tile() (anyTile, error) {
 	if !d.wanted.Load() {
 		return nil, nil
 	}
+	d.awaitKept()
 	if _, err := d.Opened(); err != nil {
 		return nil, d.refused()
 	}
@@ -48,6 +50,26 @@ func (d *Devices) tile() (anyTile, error) {
 		return tileOrError(d.slot())
 	}
 	return nil, nil
+}
+
+// keptReady is until when devices that are open are waited for: they mostly are ready in 3 to 8 ms,
+// and a tile that is filled before takes as long, in memory that was not touched before, and is
+// copied. They take longer where kernels have to be loaded.
+const keptReady = 10 * time.Millisecond
+
+// awaitKept waits for devices that will soon be ready.
+func (d *Devices) awaitKept() {
+	left := keptReady - time.Since(d.since)
+	if !d.config.Kept || left <= 0 {
+		return
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-d.opened:
+	case <-timer.C:
+	case <-d.ctx.Done():
+	}
 }
 
 func tileOrError(t *tile, err error) (anyTile, error) {

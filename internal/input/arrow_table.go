@@ -147,6 +147,7 @@ func (s *arrowScan) Facts() Facts {
 	for i := range s.units {
 		f.Bytes += s.UnitBytes(i)
 	}
+	f.Plain = f.Bytes
 	return f
 }
 

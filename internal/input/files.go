@@ -263,6 +263,7 @@ func (p *parquetScan) Facts() (f Facts) {
 	for i := range p.list {
 		f.Rows += p.list[i].Rows
 		f.Bytes += p.list[i].Bytes
+		f.Plain += p.list[i].Plain
 	}
 	groups, rows, bytes := p.Skipped()
 	f.SkippedGroups, f.SkippedRows, f.SkippedBytes = int64(groups), rows, bytes

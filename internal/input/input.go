@@ -87,6 +87,7 @@ type Scan interface {
 // Facts is what a scan will read and what it need not.
 type Facts struct {
 	Rows, Bytes                              int64 // Rows is -1 if not known
+	Plain                                    int64 // Bytes decompressed, about
 	SkippedGroups, SkippedRows, SkippedBytes int64
 	// not looked into, and not opened: their names ruled them out
 	SkippedFolders, SkippedFiles int

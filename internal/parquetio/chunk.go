@@ -13,6 +13,7 @@ import (
 // chunkHints is what the footer says of a chunk: hints, not promises.
 type chunkHints struct {
 	bytes       int64 // in the file, compressed
+	plain       int64 // decompressed
 	dictAll     bool  // all data pages are dictionary-coded
 	dictEntries int   // entries of the dictionary, about; -1: not known
 }
@@ -20,7 +21,7 @@ type chunkHints struct {
 // chunkHints returns the hints about the chunk of a leaf in a row group.
 func (f *file) chunkHints(group, leaf int) chunkHints {
 	m := &f.chunk(group, leaf).MetaData
-	hints := chunkHints{bytes: m.TotalCompressedSize, dictAll: allDictionary(m), dictEntries: -1}
+	hints := chunkHints{bytes: m.TotalCompressedSize, plain: m.TotalUncompressedSize, dictAll: allDictionary(m), dictEntries: -1}
 	// DuckDB sets the count of distinct values to the dictionary's size.
 	if n := m.Statistics.DistinctCount; hints.dictAll && n > 0 && n <= math.MaxInt32 {
 		hints.dictEntries = int(n)

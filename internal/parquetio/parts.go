@@ -80,6 +80,7 @@ func (u Unit) cut(units []Unit, parts int64) []Unit {
 		}
 		part.First += part.Start
 		part.Bytes = u.Bytes*(p+1)/parts - u.Bytes*p/parts
+		part.Plain = u.Plain / parts
 		units = append(units, part)
 	}
 	return units

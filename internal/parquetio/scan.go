@@ -57,6 +57,7 @@ type Unit struct {
 	Rows  int64 // at least 1
 	First int64 // number of its first row in the dataset, skipped row groups counted
 	Bytes int64 // compressed size of the wanted columns; of a part, its share
+	Plain int64 // the same decompressed; a hint
 
 	of int // number of the row group in Scan.groups
 }
@@ -197,7 +198,8 @@ func (s *Scan) chooseGroups(i int, f *dataFile, o *ScanOptions) (err error) {
 		u := Unit{File: f.name, Group: g, Rows: f.groups[g].rows, First: f.first + f.groups[g].first, of: len(s.units)}
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf >= 0 {
-				u.Bytes += f.chunkHints(g, leaf).bytes
+				hints := f.chunkHints(g, leaf)
+				u.Bytes, u.Plain = u.Bytes+hints.bytes, u.Plain+max(hints.plain, hints.bytes)
 			}
 		}
 		if o.Sample != nil && !o.Sample(u.First) || o.Skip != nil && o.Skip(func(c int) column.Bounds { return s.bounds(i, g, c) }) {

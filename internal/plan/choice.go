@@ -25,15 +25,16 @@ type DeviceFacts struct {
 	Devices     int    // that would share the work; 0: one
 	Memory      int64  // bytes of each that may be taken; 0: not known
 
-	Rows    int64   // to read; -1: not known
-	Bytes   int64   // to read, compressed
-	Groups  float64 // about how many; +Inf: as many as rows
-	Threads int     // CPU workers, where row groups are cut for them
-	Packers int     // those beside devices, which take row groups as they are; 0: Threads
-	RowSize int64   // bytes of a row of hash, key and states
-	Lists   int64   // that a group has of all its values
-	Limit   int64   // with a limit without an order: groups wanted, the first in order of hash; 0: all
-	Few     bool    // few groups are wanted, and known by words of their rows: the others are not put out
+	Rows     int64   // to read; -1: not known
+	Bytes    int64   // to read, compressed
+	Plain    int64   // the same decompressed
+	Groups   float64 // about how many; +Inf: as many as rows
+	Threads  int     // CPU workers, where row groups are cut for them
+	Builders int     // those beside devices, which take row groups as they are; 0: Threads
+	RowSize  int64   // bytes of a row of hash, key and states
+	Lists    int64   // that a group has of all its values
+	Limit    int64   // with a limit without an order: groups wanted, the first in order of hash; 0: all
+	Few      bool    // few groups are wanted, and known by words of their rows: the others are not put out
 	// Filtered: the query has a filter. Selectivity is the part of the rows that pass it; 0: not
 	// known, and all are counted
 	Filtered    bool
@@ -120,7 +121,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
 	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices) + float64(f.Stored)*c.Stored/devices
-	packing = max(packing/f.packers(), crossing)
+	packing = max(packing/f.builders(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
 	if f.Regroup {
@@ -129,9 +130,9 @@ func (c Costs) device(f DeviceFacts) float64 {
 	}
 	if f.Mixed {
 		_, all := f.counts()
-		end += all * c.Mixed / f.packers()
+		end += all * c.Mixed / f.builders()
 	}
-	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.packers())
+	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.builders())
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
 }
 
@@ -146,11 +147,11 @@ func (c Costs) evicting(f DeviceFacts) float64 {
 	}
 	left := rows*(1-slots/groups) + slots
 	bytes := left * float64(f.RowSize)
-	crossing, placing := bytes/(c.Link*float64(max(f.Devices, 1))), bytes*c.Place/f.packers()
+	crossing, placing := bytes/(c.Link*float64(max(f.Devices, 1))), bytes*c.Place/f.builders()
 	if rows >= c.LeftGain*groups {
 		return placing + 2*crossing
 	}
-	return placing + crossing + left*c.Group/f.packers()
+	return placing + crossing + left*c.Group/f.builders()
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.
@@ -183,7 +184,7 @@ func (c Costs) start(f DeviceFacts) float64 {
 
 // scan is what both ways need.
 func (c Costs) scan(f DeviceFacts) float64 {
-	return float64(f.Bytes)*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation)
+	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation)
 }
 
 // grouping is what a row costs in a worker's table of so many groups.
@@ -202,7 +203,7 @@ func (c Costs) table(bytes float64) float64 {
 func (f DeviceFacts) rest(rows int64) DeviceFacts {
 	share := float64(rows) / float64(max(f.Rows, 1))
 	f.Rows = rows
-	for _, n := range []*int64{&f.Bytes, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
+	for _, n := range []*int64{&f.Bytes, &f.Plain, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
 		*n = int64(float64(*n) * share)
 	}
 	return f
@@ -248,7 +249,7 @@ func (f DeviceFacts) groupsText() string {
 
 func (f DeviceFacts) threads() float64 { return float64(max(f.Threads, 1)) }
 
-func (f DeviceFacts) packers() float64 { return float64(max(cmp.Or(f.Packers, f.Threads), 1)) }
+func (f DeviceFacts) builders() float64 { return float64(max(cmp.Or(f.Builders, f.Threads), 1)) }
 
 // seconds is a prediction as people read it.
 func seconds(s float64) string {

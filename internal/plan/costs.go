@@ -10,10 +10,10 @@ import (
 // rows of db-benchmark), where tables of all workers share the memory; fewer
 // threads are a little faster each.
 type Costs struct {
-	Byte float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
+	Byte float64 // of decompressed input: read, unpack, decode; .9e-9 (texts) to 1.2e-9 (numbers)
 	Row  float64 // key words and hash
-	// Operation of an expression on a row, and Update of a state by one: TPC-H 1, whose 8 aggregates
-	// of 7 columns took 65e-9 a row of each of 16 threads
+	// Operation of an expression on a row, and Update of a state by it: TPC-H 1, of 8 aggregates
+	// and 7 columns, took 65e-9 a row of each of 16 threads
 	Operation, Update float64
 	Pack              float64 // a row with its states into pinned memory, not measured alone: 64 bytes at 6 GB/s
 	// Read: a byte of input that a device decodes, into memory that was not touched before: a
@@ -61,7 +61,7 @@ type Costs struct {
 	// (feedback.BucketGain)
 	LeftGain float64
 
-	Ready float64 // seconds until a device that is open takes rows: pinned memory
+	Ready float64 // seconds until a device that is open takes rows: 3 to 8 ms
 	// Start: seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory
 	// beside busy workers 0.1
 	Start float64
@@ -88,10 +88,10 @@ type Costs struct {
 }
 
 var defaultCosts = Costs{
-	Byte: 1e-9, Row: 4e-9, Operation: 3e-9, Update: 3e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Stored: 2e-9, Mixed: 300e-9, Group: 110e-9, Put: 80e-9,
+	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Stored: 2e-9, Mixed: 300e-9, Group: 110e-9, Put: 80e-9,
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
-	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
+	Ready: 0.01, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
 	Gain: 0.1, Clear: 0.5, Trust: 0.05,
 }

@@ -46,7 +46,7 @@ func (d Device) Without(why string) Device {
 // texts what footers do not, but gets slower as its tables grow. The shorter it has been measured
 // the more must be gained by opening a device.
 func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
-	workers := d.Facts.packers()
+	workers := d.Facts.builders()
 	if d.Reconsiders {
 		workers = d.Facts.threads()
 	}
@@ -59,7 +59,7 @@ func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 	}
 	if read > 0 {
 		all := f
-		all.Rows, all.Bytes = d.Facts.Rows, d.Facts.Bytes
+		all.Rows, all.Bytes, all.Plain = d.Facts.Rows, d.Facts.Bytes, d.Facts.Plain
 		f.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
 	choice := d.costs.choose(f)
@@ -116,7 +116,7 @@ func (p *planner) decideDevice() Device {
 	*f = DeviceFacts{
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
-		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.cpuThreads(), Packers: p.Threads,
+		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),
 		Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
 	}
