@@ -17,6 +17,7 @@
 #pragma once
 
 #include "block_copy.cuh"
+#include "scan.cuh"
 #include "snappy_page.cuh"
 
 constexpr uint32_t SNAPPY_THREADS = 1024;
@@ -91,6 +92,20 @@ static __device__ __forceinline__ const uint8_t* snappy_source(const SnappyPage&
   return span.offset == 0 ? page.elements : page.output;
 }
 
+// snappy_mark_inside writes the origins of the bytes of a span that are equal to bytes of the piece,
+// two at a time.
+static __device__ __forceinline__ void snappy_mark_inside(const SnappyPiece& piece, const SnappySpan& span) {
+  if (span.mid >= span.hi) return;
+  uint32_t place = piece.place(span.mid), n = span.hi - span.mid;
+  if (place % 2 != 0) {
+    piece.origins[place] = static_cast<SnappyOrigin>(place - span.offset);
+    place++;
+    n--;
+  }
+  for (; n >= 2; n -= 2, place += 2) *piece.pair(place) = (place - span.offset) * 0x10001 + 0x10000;
+  if (n != 0) piece.origins[place] = static_cast<SnappyOrigin>(place - span.offset);
+}
+
 // snappy_mark_short writes the origins of a span of at most SNAPPY_SHORT bytes, two at a time.
 // Bytes in memory lie in up to three aligned words, which are loaded at once; each holds a byte
 // that is wanted.
@@ -117,16 +132,7 @@ static __device__ __forceinline__ void snappy_mark_short(const SnappyPage& page,
     }
     if (n != 0) piece.origins[place] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | (low & 0xff));
   }
-  if (span.mid < span.hi) {
-    uint32_t place = piece.place(span.mid), n = span.hi - span.mid;
-    if (place % 2 != 0) {
-      piece.origins[place] = static_cast<SnappyOrigin>(place - span.offset);
-      place++;
-      n--;
-    }
-    for (; n >= 2; n -= 2, place += 2) *piece.pair(place) = (place - span.offset) * 0x10001 + 0x10000;
-    if (n != 0) piece.origins[place] = static_cast<SnappyOrigin>(place - span.offset);
-  }
+  snappy_mark_inside(piece, span);
 }
 
 // snappy_away is whether some bytes in memory of a span may be far.
@@ -145,20 +151,35 @@ static __device__ __forceinline__ void snappy_mark_away(const SnappyPage& page, 
   }
   piece.origins[place] = static_cast<SnappyOrigin>(SNAPPY_AWAY | place);
   page.sources[o] = source;
-  atomicMin(piece.first, piece.begin);
+  if (ld_relaxed(piece.first) > piece.begin) atomicMin(piece.first, piece.begin);
 }
 
-// snappy_mark_long writes the origins of any span; all lanes of a full warp call.
+// snappy_mark_aways writes the origins of the bytes in memory of all spans that `away` says may have
+// far ones; all lanes of a full warp call. Bytes of all spans are numbered, and lanes take them in
+// turns: spans are short, and what they are equal to is read from far away.
+static __device__ __forceinline__ void snappy_mark_aways(const SnappyPage& page, const SnappyPiece& piece,
+                                                         const SnappySpan& own, bool away) {
+  const uint32_t bytes = away ? own.mid - own.lo : 0;
+  const uint32_t end = warp_sum_through(bytes), first = end - bytes, total = __shfl_sync(FULL_MASK, end, 31);
+  for (uint32_t begin = 0; begin < total; begin += warpSize) {
+    const uint32_t i = begin + lane_id();
+    uint32_t lane = 0;  // the last whose first byte is not behind: those without bytes are passed over
+#pragma unroll
+    for (uint32_t step = 16; step != 0; step /= 2) {
+      if (__shfl_sync(FULL_MASK, first, lane + step) <= i) lane += step;
+    }
+    const uint32_t lo = __shfl_sync(FULL_MASK, own.lo, lane), delta = __shfl_sync(FULL_MASK, own.delta, lane);
+    const uint32_t o = lo + i - __shfl_sync(FULL_MASK, first, lane);
+    if (i < total) snappy_mark_away(page, piece, o, o + delta);
+  }
+}
+
+// snappy_mark_long writes the origins of a span that has no far bytes; all lanes of a full warp call.
 static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, const SnappyPiece& piece,
                                                         const SnappySpan& span) {
   const uint8_t* source = snappy_source(page, span);
-  const bool away = snappy_away(piece, span);
   for (uint32_t o = span.lo + lane_id(); o < span.mid; o += warpSize) {
-    if (away) {
-      snappy_mark_away(page, piece, o, o + span.delta);
-    } else {
-      piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | source[o + span.delta]);
-    }
+    piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | source[o + span.delta]);
   }
   for (uint32_t o = span.mid + lane_id(); o < span.hi; o += warpSize) {
     piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(piece.place(o) - span.offset);
@@ -167,8 +188,13 @@ static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, 
 
 // snappy_mark writes the origins of a span a thread, which may be empty; all lanes of a full warp
 // call.
-static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const SnappyPiece& piece, const SnappySpan& own) {
-  const bool some = own.lo < own.hi, brief = some && own.hi - own.lo <= SNAPPY_SHORT && !snappy_away(piece, own);
+static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const SnappyPiece& piece, SnappySpan own) {
+  const bool away = own.lo < own.hi && snappy_away(piece, own);
+  if (__any_sync(FULL_MASK, away)) {
+    snappy_mark_aways(page, piece, own, away);
+    if (away) own.lo = own.mid;
+  }
+  const bool some = own.lo < own.hi, brief = some && own.hi - own.lo <= SNAPPY_SHORT;
   if (brief) snappy_mark_short(page, piece, own);
   for (uint32_t rest = __ballot_sync(FULL_MASK, some && !brief); rest != 0; rest &= rest - 1) {
     const uint32_t lane = __ffs(rest) - 1;
