@@ -92,8 +92,8 @@ static __device__ __forceinline__ const uint8_t* snappy_source(const SnappyPage&
   return span.offset == 0 ? page.elements : page.output;
 }
 
-// snappy_mark_inside writes the origins of the bytes of a span that are equal to bytes of the piece,
-// two at a time.
+// snappy_mark_inside writes the origins of bytes of a span that are equal to others of the piece, two
+// at a time.
 static __device__ __forceinline__ void snappy_mark_inside(const SnappyPiece& piece, const SnappySpan& span) {
   if (span.mid >= span.hi) return;
   uint32_t place = piece.place(span.mid), n = span.hi - span.mid;
@@ -154,8 +154,8 @@ static __device__ __forceinline__ void snappy_mark_away(const SnappyPage& page, 
   if (ld_relaxed(piece.first) > piece.begin) atomicMin(piece.first, piece.begin);
 }
 
-// snappy_mark_aways writes the origins of the bytes in memory of all spans that `away` says may have
-// far ones; all lanes of a full warp call. Bytes of all spans are numbered, and lanes take them in
+// snappy_mark_aways writes the origins of the bytes in memory of all spans that may have far ones
+// (away); all lanes of a full warp call. Bytes of all spans are numbered, and lanes take them in
 // turns: spans are short, and what they are equal to is read from far away.
 static __device__ __forceinline__ void snappy_mark_aways(const SnappyPage& page, const SnappyPiece& piece,
                                                          const SnappySpan& own, bool away) {
@@ -174,7 +174,8 @@ static __device__ __forceinline__ void snappy_mark_aways(const SnappyPage& page,
   }
 }
 
-// snappy_mark_long writes the origins of a span that has no far bytes; all lanes of a full warp call.
+// snappy_mark_long writes the origins of a span that has no far bytes; all lanes of a full warp
+// call.
 static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, const SnappyPiece& piece,
                                                         const SnappySpan& span) {
   const uint8_t* source = snappy_source(page, span);
