@@ -92,8 +92,8 @@ static __device__ __forceinline__ const uint8_t* snappy_source(const SnappyPage&
   return span.offset == 0 ? page.elements : page.output;
 }
 
-// snappy_mark_inside writes the origins of bytes of a span that are equal to others of the piece, two
-// at a time.
+// snappy_mark_inside writes the origins of bytes of a span that are equal to others of the piece,
+// two at a time.
 static __device__ __forceinline__ void snappy_mark_inside(const SnappyPiece& piece, const SnappySpan& span) {
   if (span.mid >= span.hi) return;
   uint32_t place = piece.place(span.mid), n = span.hi - span.mid;
