@@ -51,4 +51,22 @@ const (
 	// valuesBytes is the size of a buffer for values: small beside the cache of a core, and large
 	// enough for a copy, which takes 6 µs however small it is: 512 KiB cross in 10 µs.
 	valuesBytes = 512 << 10
+
+	// regroupRows is the most rows of a piece: 4 million of 32 bytes are 128 MiB, which kernels go
+	// through in .1 ms, ten times what a launch and a wait take. A guess, as regroupFirst is.
+	regroupRows = 4 << 20
+
+	// regroupFirst is the slots of the first piece, whose groups say how the others are combined.
+	regroupFirst = 1 << 20
+
+	// regroupShare: rows of a piece have at most one of so many parts of the memory that is left,
+	// of which the table gets the rest.
+	regroupShare = 4
+
+	// regroupLeast is the least slots of the other table.
+	regroupLeast = 64
+
+	// regroupProbes: a row looks at as many slots as in a table of the first pass with room for all
+	// groups (firstpass: wholeProbes). If one finds none the table is too small, or hashes crowd.
+	regroupProbes = 4096
 )

@@ -55,7 +55,7 @@ const (
 // it is not what Finish makes of the row, since more than an int64 is needed, that can be told.
 func (l *Layout) DeviceResult(call int) (r DeviceResult, ok bool) {
 	c := &l.calls[call]
-	if c.null || c.linear != nil || c.part != 0 {
+	if c.null || c.linear != nil {
 		return r, false
 	}
 	f := finisher{Layout: l, call: c}
