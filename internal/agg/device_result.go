@@ -60,7 +60,7 @@ func (l *Layout) DeviceResult(call int) (r DeviceResult, ok bool) {
 	}
 	f := finisher{Layout: l, call: c}
 	switch c.fn {
-	case fnCount:
+	case fnCount, fnCountDistinct:
 		return DeviceResult{From: ResultRows, Rows: l.deviceRows(f.counts())}, true
 	case fnSum:
 		r, ok = l.slots[c.slots[0]].deviceSum()
