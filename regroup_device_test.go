@@ -135,3 +135,74 @@ func TestDeviceRegroups(t *testing.T) {
 		}
 	}
 }
+
+// Texts of any length are regrouped by, and are distinct values, where a device keeps them; only
+// those of groups that leave are copied. Where memory is limited the texts are the host's, and a
+// device that does not have them leaves groups by them to the CPU.
+func TestDeviceRegroupsTexts(t *testing.T) {
+	gputest.Need(t, 1)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}
+	from := longFile(t, longRows(4_000, 1_000, 300, 500), 1_000)
+	for _, x := range []struct {
+		by, aggs, order string
+		limit           int64
+	}{
+		{"text", "count(distinct n)|count(*)|sum(n)", "", 0},
+		{"plain", "count(distinct n) as c", "-c,plain", 9},
+		{"plain,n", "count(distinct text)", "", 0},
+		{"n", "count(distinct plain) as c|count(plain)", "c", 3},
+		{"", "count(distinct plain)", "", 0},
+		{"text,plain", "sum(distinct n) as c|mean(distinct n)", "c desc,text", 20},
+	} {
+		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Limit: x.limit}
+		if x.by != "" {
+			q.By = strings.Split(x.by, ",")
+		}
+		if x.order != "" {
+			q.OrderBy = strings.Split(x.order, ",")
+		}
+		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+		for _, limit := range []int64{0, 64 << 20} {
+			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit}))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%+v, limit %d: %q, want %q; %v", x, limit, got, want, err)
+				continue
+			}
+			if d := s.Devices[0]; limit == 0 && (d.Regrouped == 0 || x.limit == 0 && d.Regrouped != s.Groups) {
+				t.Errorf("%+v: %+v", x, d)
+			}
+		}
+	}
+}
+
+// A device that has no room for a second table leaves its groups to the CPU, with what follows from
+// that: they cross, and are regrouped within the limit of memory.
+func TestDeviceRegroupsShort(t *testing.T) {
+	gputest.Need(t, 1)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}
+	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(distinct x) as n", "count(*)"), OrderBy: []string{"-n", "i", "s"}, Limit: 20}
+	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+	ways := map[string]int{}
+	for _, memory := range []int64{1 << 20, 3 << 20, 6 << 20, 8 << 20, 10 << 20, 24 << 20} {
+		for _, limit := range []int64{0, 24 << 20} {
+			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: memory, MemoryLimit: limit}))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d bytes, limit %d: %q, want %q; %v", memory, limit, got, want, err)
+				continue
+			}
+			switch d := s.Devices[0]; {
+			case d.PeakMemory > memory:
+				t.Errorf("%d bytes of %d were taken", d.PeakMemory, memory)
+			case d.Regrouped > 0:
+				ways["regrouped"]++
+			case d.InCore:
+				ways["no room"]++
+			default:
+				ways["evicted"]++
+			}
+		}
+	}
+	if t.Logf("%v", ways); len(ways) < 3 {
+		t.Errorf("%v", ways)
+	}
+}
