@@ -53,7 +53,7 @@ const (
 	valuesBytes = 512 << 10
 
 	// regroupRows is the most rows of a piece: 4 million of 32 bytes are 128 MiB, which kernels go
-	// through in .1 ms, ten times what a launch and a wait take. A guess, as regroupFirst is.
+	// through in .1 ms by the memory's rate, some times what a launch and a wait take.
 	regroupRows = 4 << 20
 
 	// regroupFirst is the slots of the first piece, whose groups say how the others are combined.

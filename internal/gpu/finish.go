@@ -78,8 +78,8 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 }
 
 // finish ends the pass. If stays is set and all parts of its groups are on the device, they stay
-// there; or, if few groups are wanted, these go to writers. Else all groups go to writers. of is the
-// groups of the run, which become those of another if all were regrouped.
+// there; or, if few groups are wanted, these go to writers. Else all groups go to writers. of is
+// the groups of the run, which become those of another if all were regrouped.
 func (p *pass) finish(of *cpu.Groups, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
 	bits := of.Buckets[0].Bits()

@@ -28,8 +28,8 @@ type Device struct {
 	Wanted string
 
 	// Regroup is how a device that has all groups by the keys and a distinct value makes groups by
-	// the keys of them, of which Select is then; nil: the CPU does. Regroups says so, for people; "":
-	// there is no such value.
+	// the keys of them, of which Select is then; nil: the CPU does. Regroups says so, for people;
+	// "": there is no such value.
 	Regroup  *gpu.Regrouping
 	Regroups string
 
@@ -137,6 +137,7 @@ func (p *planner) decideDevice() Device {
 	case f.Unsupported != "" || spec.Kind == device.CPU:
 	case f.Regroup:
 		d.regroup(p, states)
+		f.Regroups = d.Regroup != nil
 	default:
 		d.Select, d.Wanted = p.selection(states)
 		f.Few = d.Select != nil
