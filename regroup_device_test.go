@@ -100,10 +100,11 @@ func TestDeviceRegroups(t *testing.T) {
 		}
 		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 		for _, way := range []struct {
-			device string
-			few    bool // all groups leave at once
-			every  int
-		}{{"gpu", false, 1}, {"gpu", true, 3}, {"0,1", false, 4}} {
+			device        string
+			few           bool // all groups leave at once
+			every         int
+			deterministic bool
+		}{{"gpu", false, 1, false}, {"gpu", true, 3, false}, {"0,1", false, 4, false}, {"gpu", false, 7, true}} {
 			if i%way.every > 0 {
 				continue
 			}
@@ -111,7 +112,12 @@ func TestDeviceRegroups(t *testing.T) {
 			if way.few {
 				tuned = append(slices.Clone(tuned), gagg.FewFrom(0))
 			}
-			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: way.device, Threads: 2, Streams: 1, GPUMemory: 16 << 20}))
+			o := gagg.Options{Device: "cpu", Deterministic: way.deterministic}
+			if way.deterministic {
+				want = mustAnswer(t, q, tuned.of(o))
+			}
+			o.Device, o.Threads, o.Streams, o.GPUMemory = way.device, 2, 1, 16<<20
+			got, s, err := answerStats(t, q, tuned.of(o))
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%+v on %q: %q, want %q; %v", x, way.device, got, want, err)
 				continue
