@@ -33,6 +33,9 @@ type Regrouping struct {
 	// Numbered: some keys are numbers of texts. RegroupTexts.Hashes is needed.
 	Numbered bool
 	AtMost   uint64 // groups that there can be
+	// Sure is the slots of a table up to which nobody looks how many groups there are, about; 0:
+	// some millions
+	Sure uint64
 }
 
 // RegroupTexts is what the hashes of keys with texts follow from.
@@ -90,6 +93,7 @@ type regrouping struct {
 	layout ega.Layout // of the other groups
 	kernel *kernels.EgaRegroup
 	ega    *ega.Kernels
+	spare  cuda.Size // memory of the device that nobody has
 
 	memory cuda.Pieces // of what follows
 	rows   cuda.Span   // of a piece
@@ -118,16 +122,20 @@ func (n *regrouping) run(bits func(groups uint64) uint) (out Regrouped, err erro
 	if n.ega, err = ega.Load(n.thread, n.layout); err != nil {
 		return out, err
 	}
-	left, err := n.open()
-	if err != nil || left == 0 {
+	n.spare = n.room - min(n.room, n.lent.Size)
+	most, err := n.open()
+	if err != nil || most == 0 {
 		return out, err
 	}
-	done, err := n.combine()
-	if err != nil || !done {
-		return out, err
-	}
-	words, err := n.thread.ReadWords(n.words, regroupWords)
+	slots, err := n.guess(most)
 	if err != nil {
+		return out, err
+	}
+	words, err := n.combine(slots)
+	if err == nil && words[restWord] > 0 && slots < most {
+		words, err = n.combine(most)
+	}
+	if err != nil || !whole(words) {
 		return out, err
 	}
 	groups, err := n.table.Groups(n.stream)
@@ -138,26 +146,25 @@ func (n *regrouping) run(bits func(groups uint64) uint) (out Regrouped, err erro
 		return out, err
 	}
 	out.Valued = words[valuedWord]
-	out.Groups, err = n.located(left, bits(groups))
+	out.Groups, err = n.located(bits(groups))
 	return out, err
 }
 
-// open makes the table and the memory beside it. It returns how much memory is left when that is
-// free again; 0: there is too little.
-func (n *regrouping) open() (left cuda.Size, err error) {
-	spare, row := n.room-min(n.room, n.lent.Size), n.layout.RowBytes()
-	rows := cuda.Size(min(uint64(n.config.Table.View().Slots)+1, regroupRows, uint64(spare/regroupShare/row)))
+// open makes the memory beside the table, of which it returns the most slots; 0: there is too
+// little memory.
+func (n *regrouping) open() (most uint32, err error) {
+	row := n.layout.RowBytes()
+	rows := cuda.Size(min(uint64(n.config.Table.View().Slots)+1, regroupRows, uint64(n.spare/regroupShare/row)))
 	arguments := n.arguments()
 	beside := cuda.Allocated(rows*row, 8*regroupWords)
 	for _, a := range arguments {
 		beside += cuda.Allocated(max(cuda.Size(len(a.bytes)), 1))
 	}
-	if rows == 0 || beside >= spare {
+	if rows == 0 || beside >= n.spare {
 		return 0, nil
 	}
-	wanted := uint64(float64(n.atMost())/ega.TableLoad) + regroupLeast
-	slots := uint32(min(wanted, uint64(ega.TableSlots(&n.layout, spare-beside))))
-	if slots < regroupLeast {
+	most = uint32(min(n.wanted(), uint64(ega.TableSlots(&n.layout, n.spare-beside))))
+	if most < regroupLeast {
 		return 0, nil
 	}
 	err = n.memory.AllocAll(cuda.Piece{To: &n.rows, Bytes: rows * row}, cuda.Piece{To: &n.words, Bytes: 8 * regroupWords})
@@ -177,10 +184,65 @@ func (n *regrouping) open() (left cuda.Size, err error) {
 		}
 		*a.to = span.Ptr
 	}
-	if n.table, err = ega.NewTable(n.ega, ega.TableConfig{Slots: slots, Probes: regroupProbes}); err != nil {
+	return most, nil
+}
+
+// atMost is how many other groups there can be.
+func (n *regrouping) atMost() uint64 { return min(n.Len(), n.what.AtMost) }
+
+// wanted is the slots of a table for as many.
+func (n *regrouping) wanted() uint64 { return slotsFor(n.atMost()) }
+
+// slotsFor is the slots of a table for groups.
+func slotsFor(groups uint64) uint64 { return uint64(float64(groups)/ega.TableLoad) + regroupLeast }
+
+// guess is how many slots the table should have, of `most`: of a large one few may be used, and all
+// are read more than once. The groups of the first piece, which the hash of the keys and the value
+// has chosen, say how many there are of all, at most.
+func (n *regrouping) guess(most uint32) (uint32, error) {
+	sure := uint64(regroupSure)
+	if n.what.Sure > 0 {
+		sure = n.what.Sure
+	}
+	first := min(uint64(n.rows.Size/n.layout.RowBytes()), regroupFirst)
+	if uint64(most) <= sure || slotsFor(first) > uint64(most) {
+		return most, nil
+	}
+	if err := n.start(uint32(slotsFor(first))); err != nil {
 		return 0, err
 	}
-	return spare - ega.TableBytes(&n.layout, slots), errors.Join(n.table.Clear(n.stream), n.stream.Fill(n.words, 0))
+	words, err := n.piece(0, first)
+	if err != nil || words[madeWord] == 0 {
+		return most, err
+	}
+	made := words[madeWord]
+	if err := n.add(made, n.ega.PlanShared(made)); err != nil {
+		return 0, err
+	}
+	groups, err := n.table.Groups(n.stream)
+	if err != nil {
+		return 0, err
+	}
+	// more rows show ever fewer new groups
+	all := regroupMargin * float64(groups) * float64(n.Len()) / float64(made)
+	return uint32(min(uint64(most), slotsFor(uint64(min(all, float64(n.atMost())))))), nil
+}
+
+// start makes an empty table in place of the last one.
+func (n *regrouping) start(slots uint32) error {
+	if err := n.closeTable(); err != nil {
+		return err
+	}
+	probes := uint32(regroupProbes)
+	if uint64(slots) < n.wanted() {
+		probes = regroupFewProbes
+	}
+	var err error
+	if n.table, err = ega.NewTable(n.ega, ega.TableConfig{Slots: slots, Probes: probes}); err != nil {
+		return err
+	}
+	n.apart = false
+	return errors.Join(n.table.Clear(n.stream), n.stream.Fill(n.words, 0))
 }
 
 // argument is memory that kernels read.
@@ -198,18 +260,18 @@ func (n *regrouping) arguments() []argument {
 	}
 }
 
-// atMost is how many other groups there can be.
-func (n *regrouping) atMost() uint64 { return min(n.Len(), n.what.AtMost) }
-
-// combine makes rows of all groups and combines them. false: some could not be made, or found no
-// slot.
-func (n *regrouping) combine() (bool, error) {
+// combine makes rows of all groups and combines them in a table of so many slots, until one could
+// not be made or found no slot. It returns the words that say so.
+func (n *regrouping) combine(slots uint32) (words []uint64, err error) {
+	if err := n.start(slots); err != nil {
+		return nil, err
+	}
 	most, end := uint64(n.rows.Size/n.layout.RowBytes()), uint64(n.config.Table.View().Slots)+1
 	estimate, all, rows, some := n.atMost(), uint64(0), uint64(0), min(most, regroupFirst)
 	for first := uint64(0); first < end; first, some = first+some, most {
-		words, err := n.make(first, min(first+some, end))
+		words, err := n.piece(first, min(first+some, end))
 		if err != nil || !whole(words) {
-			return false, err
+			return words, err
 		}
 		if sent := words[sentWord]; sent > 0 {
 			n.apart = feedback.DefaultPreaggregateConfig.DecidePreaggregate(rows, sent) == feedback.SendRows
@@ -223,21 +285,20 @@ func (n *regrouping) combine() (bool, error) {
 			estimate, err = n.seen(estimate)
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	if invariant.Enabled {
 		invariant.Check(all == n.Len(), "a row is made of each group")
 	}
-	words, err := n.counts()
-	return err == nil && whole(words), err
+	return n.counts()
 }
 
 // whole reports whether all rows so far were made and found a slot.
 func whole(words []uint64) bool { return words[stopWord] == 0 && words[restWord] == 0 }
 
-// make makes rows of the slots from first on, before end, once those before are combined.
-func (n *regrouping) make(first, end uint64) (words []uint64, err error) {
+// piece makes rows of the slots from first on, before end, once those before are combined.
+func (n *regrouping) piece(first, end uint64) (words []uint64, err error) {
 	err = errors.Join(
 		n.stream.Fill(n.words.Slice(8*madeWord, 8*(madeWord+1)), 0),
 		n.kernel.Rows(n.stream, kernels.EgaRegroupGrid(end-first, n.layout.Stride()), n.view, n.config.Table.View(), n.plan, first, end, n.rows.Ptr, n.words.Ptr),
@@ -284,8 +345,9 @@ func (n *regrouping) seen(estimate uint64) (uint64, error) {
 }
 
 // located is the groups of the table, with room for their readers; nil: there is too little.
-func (n *regrouping) located(room cuda.Size, bits uint) (*Groups, error) {
+func (n *regrouping) located(bits uint) (*Groups, error) {
 	c, layout := n.config, n.layout
+	room := n.spare - ega.TableBytes(&layout, n.table.View().Slots)
 	c.Layout, c.Table, c.Values, c.Bits, c.Room = &layout, n.table, Values{}, bits, room
 	n.table = nil // of Groups
 	g, err := Locate(n.thread, n.stream, c)
@@ -302,10 +364,13 @@ func (n *regrouping) located(room cuda.Size, bits uint) (*Groups, error) {
 }
 
 // close frees what is not that of the other Groups. Its work has ended, or has failed.
-func (n *regrouping) close() error {
-	err := n.memory.Close()
-	if n.table != nil {
-		err = errors.Join(err, n.table.Close())
+func (n *regrouping) close() error { return errors.Join(n.memory.Close(), n.closeTable()) }
+
+func (n *regrouping) closeTable() error {
+	if n.table == nil {
+		return nil
 	}
-	return err
+	table := n.table
+	n.table = nil
+	return table.Close()
 }

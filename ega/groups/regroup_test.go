@@ -62,6 +62,21 @@ func regrouped(l *ega.Layout, rows []uint64, keys int) (want []uint64, valued ui
 	return reference.Combine(l, want), valued
 }
 
+// inOrder has two thirds of the rows, those in the first slots, have one key, so that a guess by
+// these is wrong.
+func inOrder(rows []uint64) {
+	stride := pairLayout.Stride()
+	n := len(rows) / stride
+	for i := range n {
+		row := rows[i*stride:]
+		if row[0] = uint64(i) << 49; 3*i < 2*n {
+			row[1] = 0
+		} else {
+			row[1] = uint64(i)
+		}
+	}
+}
+
 // Groups by pairs become groups by their keys, of which there are few, many or one, in one piece or
 // several; and they stay what they are.
 func TestRegroup(t *testing.T) {
@@ -69,13 +84,35 @@ func TestRegroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	to := pairLayout
 	to.KeyWords = 1
-	for _, x := range []struct{ n, keys, by int }{{3000, 1, 0}, {3000, 7, 1}, {3000, 900, 1}, {3000, 3000, 1}, {1, 1, 1}, {20_000, 15_000, 1}} {
+	for _, x := range []struct {
+		n, keys, by int
+		sure        uint64 // above 1: guesses are wrong
+	}{
+		{3000, 1, 0, 0},
+		{3000, 7, 1, 0},
+		{3000, 900, 1, 0},
+		{3000, 3000, 1, 0},
+		{1, 1, 1, 0},
+		{20_000, 15_000, 1, 0},
+		{20_000, 15_000, 1, 1},
+		{20_000, 3, 1, 1},
+		{20_000, 300, 1, 1},
+		{20_000, 1, 0, 1}, {20_000, 1, 1, 2},
+	} {
 		rows := pairRows(rng, x.n, x.keys)
+		if x.sure > 1 {
+			inOrder(rows)
+		}
 		want, valued := regrouped(&to, rows, x.by)
-		g := locate(r, &pairLayout, groups.DefaultReadBytes, rows)
-		r.Do(g.Open())
+		room := cuda.Size(4 << 20)
+		if x.sure > 0 {
+			room = 2 << 20 // small pieces
+		}
+		g := locateWith(r, 1<<16, room, rows)
 		var groupCount uint64
-		out, err := g.Regroup(byKey(x.by), groups.RegroupTexts{}, func(n uint64) uint { groupCount = n; return 2 })
+		what := byKey(x.by)
+		what.Sure = x.sure
+		out, err := g.Regroup(what, groups.RegroupTexts{}, func(n uint64) uint { groupCount = n; return 2 })
 		r.Do(err)
 		if out.Groups == nil || out.Valued != valued || groupCount != uint64(len(want)/to.Stride()) || out.Groups.Len() != groupCount {
 			t.Fatalf("%+v: %+v, %d groups of %d, %d valued", x, out, groupCount, len(want)/to.Stride(), valued)
@@ -85,6 +122,19 @@ func TestRegroup(t *testing.T) {
 		r.Do(out.Groups.Close())
 		r.Do(g.Close())
 	}
+}
+
+// locateWith is the groups of rows, with that much room beside their table.
+func locateWith(r *egatest.Rig, slots uint32, room cuda.Size, rows []uint64) *groups.Groups {
+	table := r.Table(r.Load(pairLayout), ega.TableConfig{Slots: slots})
+	r.Do(table.Add(r.Stream, r.Send(rows), uint64(len(rows)/pairLayout.Stride())))
+	r.Do(r.Stream.Synchronize())
+	g, err := groups.Locate(r.Thread, r.Stream, groups.Config{
+		Context: r.Thread.Context(), Layout: &pairLayout, Table: table, Room: room, Readers: 1, ReadBytes: 16 << 10,
+	})
+	r.Do(err)
+	r.Do(g.Open())
+	return g
 }
 
 // readAll reads the groups of so many partitions.
@@ -112,14 +162,7 @@ func TestRegroupNot(t *testing.T) {
 		room cuda.Size
 		what *groups.Regrouping
 	}{{100 << 10, byKey(1)}, {4 << 20, texts}} {
-		table := r.Table(r.Load(pairLayout), ega.TableConfig{Slots: 6000})
-		r.Do(table.Add(r.Stream, r.Send(rows), uint64(len(rows)/pairLayout.Stride())))
-		r.Do(r.Stream.Synchronize())
-		g, err := groups.Locate(r.Thread, r.Stream, groups.Config{
-			Context: r.Thread.Context(), Layout: &pairLayout, Table: table, Room: x.room, Readers: 1, ReadBytes: 16 << 10,
-		})
-		r.Do(err)
-		r.Do(g.Open())
+		g := locateWith(r, 6000, x.room, rows)
 		out, err := g.Regroup(x.what, groups.RegroupTexts{}, func(uint64) uint { return 0 })
 		r.Do(err)
 		if out.Groups != nil {

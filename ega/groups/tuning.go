@@ -69,4 +69,17 @@ const (
 	// regroupProbes: a row looks at as many slots as in a table of the first pass with room for all
 	// groups (firstpass: wholeProbes). If one finds none the table is too small, or hashes crowd.
 	regroupProbes = 4096
+
+	// regroupFewProbes is the same of a table that may be too small. Rows find a slot up to a load
+	// of .9 then; beyond that they soon give up, as each would look at all of the others.
+	regroupFewProbes = 256
+
+	// regroupSure: a table of as many slots is cleared, counted, located and selected from in 1 ms
+	// by the memory's rate, a few times what an estimate takes: 256 MiB of 32 bytes.
+	regroupSure = 8 << 20
+
+	// regroupMargin: a table has slots for so many times the estimate of its groups, which is a
+	// bound but for chance. If it gets full all the same, all begins again with as many slots as
+	// there may be groups.
+	regroupMargin = 1.25
 )
