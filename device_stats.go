@@ -23,7 +23,10 @@ type DeviceStats struct {
 	InCore bool  `json:"in_core"`
 	Groups int64 `json:"groups"` // in the table at the end of that
 	// Selected: groups that left it, since few are wanted; 0: all did, or did not have to
-	Selected   int64 `json:"selected"`
+	Selected int64 `json:"selected"`
+	// Regrouped: groups by the keys that those in the table, by the keys and a distinct value,
+	// became there; 0: the CPU grouped them, or there is no such value
+	Regrouped  int64 `json:"regrouped"`
 	TableSlots int64 `json:"table_slots"` // of it
 	Grown      int64 `json:"grown"`       // how often it was made larger
 	// A row whose group a full table does not have is kept in pages.
@@ -62,7 +65,7 @@ func newDeviceStats(d exec.DeviceStats) DeviceStats {
 	m := d.First
 	s := DeviceStats{
 		Number: d.Number, Name: d.Name, Start: d.Start.Seconds(), Memory: d.Memory, PeakMemory: d.Peak,
-		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), Selected: d.Selected, TableSlots: int64(m.Slots), Grown: int64(m.Growths),
+		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), Selected: d.Selected, Regrouped: d.Regrouped, TableSlots: int64(m.Slots), Grown: int64(m.Growths),
 		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.WrittenRows + m.RetainedRows), EvictedBytes: int64(m.WrittenBytes + m.RetainedBytes),
 		KeptRows: int64(m.RetainedRows), Streams: make([]StreamStats, len(m.Streams.Streams)),
 	}
@@ -125,6 +128,7 @@ func (s *DeviceStats) merge(o DeviceStats) {
 		{&s.Rows, o.Rows},
 		{&s.Groups, o.Groups},
 		{&s.Selected, o.Selected},
+		{&s.Regrouped, o.Regrouped},
 		{&s.TableSlots, o.TableSlots},
 		{&s.Grown, o.Grown},
 		{&s.RestRows, o.RestRows},

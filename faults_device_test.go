@@ -57,7 +57,9 @@ var deviceWays = []struct {
 	{"selected", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 1 << 20, Partitions: 4}, 0, false, "max(x)", 5, false},
 	{"limited", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 1 << 20, Partitions: 4}, 0, false, "max(x)", -5, false},
 	{"no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20}, 0, false, "max(x)", 0, true},
-	{"distinct", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "count(distinct x)", 0, false},
+	{"distinct", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, Partitions: 4}, 0, false, "count(distinct x)", 0, false},
+	{"distinct, selected", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, Partitions: 4}, 0, false, "count(distinct x)", 5, false},
+	{"distinct, no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, MemoryLimit: 48 << 20}, 0, false, "count(distinct x)", 0, true},
 }
 
 // F60: a device takes no decimal that its column does not declare; the run that follows does.
@@ -176,7 +178,7 @@ func (f *deviceTrial) calls(t *testing.T) []gputest.Call {
 	f.e.Reset()
 	stats, err := f.run(t, false)
 	if err != nil || len(stats.Devices) == 0 || stats.Devices[0].Rows == 0 || stats.Devices[0].InCore != (stats.Devices[0].Evictions == 0) ||
-		f.kept != (stats.Devices[0].KeptRows > 0) || f.direct != (stats.Devices[0].DirectRows > 0) {
+		f.kept != (stats.Devices[0].KeptRows > 0) || (len(stats.Distinct) > 0) != (stats.Devices[0].Regrouped > 0) || f.direct != (stats.Devices[0].DirectRows > 0) {
 		t.Fatalf("error %v, devices %+v", err, stats.Devices)
 	}
 	return gputest.Calls(f.e.Calls())

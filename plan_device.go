@@ -28,6 +28,8 @@ type DevicePlan struct {
 	// wanted stay there, where one device has all groups
 	Selects bool   `json:"selects"`
 	Wanted  string `json:"wanted"` // which are wanted, or why all leave; "": all are
+	// Regroups: what is grouped twice, and by what, for aggregates of distinct values; "": nothing
+	Regroups string `json:"regroups"`
 }
 
 // Prediction is how long a run would take, reading included, without what waits
@@ -48,11 +50,14 @@ func (d *DevicePlan) String() string {
 		rows = fmt.Sprintf("rows are made by the CPU, of %d bytes: %s", d.RowBytes, d.RowsBy)
 	}
 	groups := ""
+	if d.Regroups != "" {
+		groups = "; " + d.Regroups
+	}
 	switch {
 	case d.Selects:
-		groups = "; if one has all groups, few leave it: " + d.Wanted
+		groups += "; if one has all groups, few leave it: " + d.Wanted
 	case d.Wanted != "":
-		groups = "; all groups leave it: " + d.Wanted
+		groups += "; all groups leave it: " + d.Wanted
 	}
 	return fmt.Sprintf("%s, %d streams; %s%s; a bucket's table is full above load %g and has %g at most",
 		memory, d.Streams, rows, groups, d.LoadFull, d.LoadMost)
@@ -67,7 +72,7 @@ func newDevicePlan(e *exec.Explained) *DevicePlan {
 	d := &DevicePlan{
 		Numbers: e.Numbers, Memory: o.GPUMemory, Streams: e.Streams(), RowBytes: decision.Facts.RowSize,
 		LoadFull: o.Load.Full, LoadMost: o.Load.Max, Groups: -1, Encoded: decision.RowsBy == "", RowsBy: decision.RowsBy,
-		Selects: decision.Select != nil, Wanted: decision.Wanted,
+		Selects: decision.Select != nil, Wanted: decision.Wanted, Regroups: decision.Regroups,
 	}
 	if e.Groups < math.MaxInt64 {
 		d.Groups = int64(e.Groups)

@@ -22,7 +22,8 @@
 //  2. [Groups.Open] makes the buffers of readers, if there is room ([Groups.Readable]). Each
 //     [Reader] copies partitions to the host; while one piece is read, the next one crosses.
 //  3. Or, before any reader, [Groups.Select] hands out only the groups wanted, in any order.
-//  4. Or a [Walk] copies the groups to other memory of the device, from which they go to the host.
+//  4. Or, before any reader, [Groups.Regroup] makes other Groups of them, by some of their keys.
+//  5. Or a [Walk] copies the groups to other memory of the device, from which they go to the host.
 //
 // # Invariants
 //

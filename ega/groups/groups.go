@@ -188,6 +188,9 @@ func (g *Groups) buckets(p int) (first, end int) {
 	return p << (g.fine - g.config.Bits), (p + 1) << (g.fine - g.config.Bits)
 }
 
+// Bits is the number of top hash bits by which groups are divided into partitions.
+func (g *Groups) Bits() uint { return g.config.Bits }
+
 // Fine is the number of top hash bits by which groups are divided into fine buckets.
 func (g *Groups) Fine() uint { return g.fine }
 

@@ -51,4 +51,35 @@ const (
 	// valuesBytes is the size of a buffer for values: small beside the cache of a core, and large
 	// enough for a copy, which takes 6 µs however small it is: 512 KiB cross in 10 µs.
 	valuesBytes = 512 << 10
+
+	// regroupRows is the most rows of a piece: 4 million of 32 bytes are 128 MiB, which kernels go
+	// through in .1 ms by the memory's rate, some times what a launch and a wait take.
+	regroupRows = 4 << 20
+
+	// regroupFirst is the slots of the first piece, whose groups say how the others are combined.
+	regroupFirst = 1 << 20
+
+	// regroupShare: rows of a piece have at most one of so many parts of the memory that is left,
+	// of which the table gets the rest.
+	regroupShare = 4
+
+	// regroupLeast is the least slots of the other table.
+	regroupLeast = 64
+
+	// regroupProbes: a row looks at as many slots as in a table of the first pass with room for all
+	// groups (firstpass: wholeProbes). If one finds none the table is too small, or hashes crowd.
+	regroupProbes = 4096
+
+	// regroupFewProbes is the same of a table that may be too small. Rows find a slot up to a load
+	// of .9 then; beyond that they soon give up, as each would look at all of the others.
+	regroupFewProbes = 256
+
+	// regroupSure: a table of as many slots is cleared, counted, located and selected from in 1 ms
+	// by the memory's rate, a few times what an estimate takes: 256 MiB of 32 bytes.
+	regroupSure = 8 << 20
+
+	// regroupMargin: a table has slots for so many times the estimate of its groups, which is a
+	// bound but for chance. If it gets full all the same, all begins again with as many slots as
+	// there may be groups.
+	regroupMargin = 1.25
 )

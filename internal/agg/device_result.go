@@ -55,12 +55,12 @@ const (
 // it is not what Finish makes of the row, since more than an int64 is needed, that can be told.
 func (l *Layout) DeviceResult(call int) (r DeviceResult, ok bool) {
 	c := &l.calls[call]
-	if c.null || c.linear != nil || c.part != 0 {
+	if c.null || c.linear != nil {
 		return r, false
 	}
 	f := finisher{Layout: l, call: c}
 	switch c.fn {
-	case fnCount:
+	case fnCount, fnCountDistinct:
 		return DeviceResult{From: ResultRows, Rows: l.deviceRows(f.counts())}, true
 	case fnSum:
 		r, ok = l.slots[c.slots[0]].deviceSum()

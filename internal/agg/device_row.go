@@ -128,10 +128,7 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 		}
 		for k, source := range from {
 			w := &row.Words[s.hot+k-l.base]
-			w.From, w.Arg, w.Times = source, s.x, s.y
-			if n := source.Factors(); n > 0 {
-				w.Fixed = FixedWord{Base: s.fixed.low - n*(leastDigit-1), Beyond: s.fixed.top - n*fractionBits + 1, Word: k}
-			}
+			w.From, w.Arg, w.Times, w.Fixed = source, s.x, s.y, s.fixedWord(source, k)
 		}
 		if s.op == opChain { // of one entry, or of none
 			tail := s.hot + 2 - l.base

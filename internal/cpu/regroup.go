@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/merge"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // This file is distinct values where an accelerator takes part, which groups by one set of keys. So
@@ -19,6 +20,9 @@ import (
 //	                                                               x, if not NULL, is a row of its part
 //
 // The rows of both runs have the same state words, behind keys of more words and of fewer.
+//
+// An accelerator that has all groups may make those by the keys itself. The other run then begins
+// with these (Run.Adopt).
 
 // Regrouping is how the groups of a run become those of another, by some of their keys.
 type Regrouping struct {
@@ -54,6 +58,20 @@ func (r *Run) Regroup(ctx context.Context, pipe Pipeline, g Regrouping) (out Gro
 		}
 	}
 	return Groups{}, err
+}
+
+// Adopt is so many groups of a run that has no workers, since an accelerator has all of them, of so
+// many input rows that it was given. Buckets have no rows, and are as many as of any run with so
+// many groups.
+func (r *Run) Adopt(groups uint64, sent int64) Groups {
+	n := float64(groups)
+	s := newStore(r.cfg, r.cfg.Budget)
+	s.open(0, r.choose(n, n, 1, 1, 0))
+	r.groups = n
+	return Groups{
+		Buckets: []*partition.Buckets{s.buckets}, stores: []*store{s}, Partitioned: true,
+		Estimate: n, Sent: sent,
+	}
 }
 
 type regrouping struct {

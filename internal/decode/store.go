@@ -100,3 +100,6 @@ func (s *Store) descriptor() (d kernels.ParquetTextStore) {
 		Mask: uint64(s.slots.Size/8) - 1, Words: uint64(s.arena.Size / 8), Base: s.Base,
 	}
 }
+
+// Memory is where the bytes begin on the device that a copy is made of.
+func (s *Store) Memory() cuda.Ptr { return s.arena.Ptr }

@@ -20,6 +20,7 @@ type attempt struct {
 	devices *gpu.Devices // nil: none takes part
 
 	grouping grouping
+	outer    *attempt // what it is once a device has grouped byValue's groups; nil: none does
 
 	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
 	texts   *texts                            // nil: no device has any
@@ -28,14 +29,15 @@ type attempt struct {
 // grouping is what the groups of an attempt are grouped by. configure says how it begins:
 //
 //	byKeys    to the end
-//	byValue   until all rows are read and devices have finished; then byValue's groups are grouped by
-//	          the keys, and it is regrouped
+//	byValue   until all rows are read and devices have finished. One that has all groups groups them
+//	          by the keys, and it is regroupedByDevice; else the CPU does, and it is regrouped
 type grouping uint8
 
 const (
-	byKeys    grouping = iota // the keys of the query
-	byValue                   // the keys and a distinct value, by devices (regroup.go)
-	regrouped                 // the keys, by the CPU: devices have no groups any more
+	byKeys            grouping = iota // the keys of the query
+	byValue                           // the keys and a distinct value, by devices (regroup.go)
+	regrouped                         // the keys, by the CPU: devices have no groups any more
+	regroupedByDevice                 // the keys, by a device, which has all groups
 )
 
 // onDevices reports whether devices may have groups of the attempt.
@@ -66,6 +68,10 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	a.texts.end()
 	if err != nil || a.grouping != byValue {
 		return err
+	}
+	if a.devices.Regrouped() {
+		a.cfg, a.run, a.grouping = a.outer.cfg, a.outer.run, regroupedByDevice
+		return nil
 	}
 	r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads))
 	return r.regroup(ctx, a)

@@ -14,7 +14,9 @@
 //     are declined, and read by workers.
 //  3. Finish brings the rows of each group to one place. They stay on a device if it has room for
 //     all, of other devices too, which move theirs to it, and no worker has kept rows. Else all
-//     rows go to buckets, or stay in pinned memory until devices aggregate them.
+//     rows go to buckets, or stay in pinned memory until devices aggregate them. A device that has
+//     all groups may group them by some of their keys ([Regroup]), for another run that goes on in
+//     this one's place.
 //  4. While the result is made, partition by partition, goroutines read the groups of the device
 //     ([Devices.Attach], cpu.Resident) or have buckets aggregated on devices, which are spread over
 //     the goroutines (secondpass.Pass, cpu.Pass).

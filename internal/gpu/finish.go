@@ -23,6 +23,8 @@ type outcome struct {
 	mergers  int          // how many there will be, at most
 	largest  int64        // the most rows of a range of partitions
 	selected bool         // groups that are not wanted have been left on the device
+
+	regrouped bool // groups are those of Regroup.Run
 }
 
 // tally counts the input rows that rows coming back stand for.
@@ -59,7 +61,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 		stays = stays && joined
 	}
 	first := d.passes[0]
-	left, err := first.finish(bits, stays)
+	left, err := first.finish(g, stays)
 	switch {
 	case err != nil:
 		return err
@@ -67,7 +69,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 		return d.toBuckets(g)
 	}
 	d.groups, d.context = left, first.context
-	d.rows.left.Store(1 << bits)
+	d.rows.left.Store(1 << left.Bits())
 	for _, p := range d.passes {
 		p.closeEarly()
 		err = errors.Join(err, p.closeWriters()) // which have no rows, and reserved memory
@@ -76,17 +78,23 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 }
 
 // finish ends the pass. If stays is set and all parts of its groups are on the device, they stay
-// there; or, if few groups are wanted, these go to writers. Else all groups go to writers.
-func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
+// there; or, if few groups are wanted, these go to writers. Else all groups go to writers. of is
+// the groups of the run, which become those of another if all were regrouped.
+func (p *pass) finish(of *cpu.Groups, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
+	bits := of.Buckets[0].Bits()
 	g, err = p.Finish(bits)
 	p.pinned.Close()
 	if err == nil {
 		err = p.countTexts()
 	}
+	stays = stays && p.written() == 0
+	if err == nil && g != nil && stays {
+		g, err = p.regroup(g, of)
+	}
 	if err == nil && g != nil {
 		var keeps bool
-		if keeps, err = p.keeps(g, 1<<bits, stays && p.written() == 0); err != nil || !keeps {
+		if keeps, err = p.keeps(g, 1<<bits, stays); err != nil || !keeps {
 			err = errors.Join(err, g.Close())
 			g = nil
 		}
@@ -137,6 +145,9 @@ const fewGroups = 64 << 10
 // expected back (DEVICE-WHOLE).
 func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err error) {
 	d := p.devices
+	if done, err := p.regroupWriter(); !done || err != nil {
+		return false, err
+	}
 	var selected []uint64
 	got, done, err := g.Select(what, func(rows []uint64) error {
 		selected = append(selected, rows...)

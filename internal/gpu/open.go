@@ -85,6 +85,10 @@ type Config struct {
 	// device at the end: else no device knows the whole of any.
 	Select *Selection
 
+	// Regroup is how the groups of this run become those of another, by some of their keys; nil:
+	// the caller does that. It is of use where Select would be.
+	Regroup *Regroup
+
 	// FewFrom is how many input rows there are at least where groups leave the device that has them
 	// all, if they are few. With less rows they are read there, as many groups are.
 	FewFrom int64

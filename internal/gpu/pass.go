@@ -32,9 +32,10 @@ type pass struct {
 
 	joined atomic.Uint64 // rows that are groups of other devices
 	// groups of those in the table that were wanted, if the others were left there
-	selected int64
-	first    firstpass.Stats // once it is finished
-	second   secondStats
+	selected  int64
+	regrouped int64           // groups that those in the table became
+	first     firstpass.Stats // once it is finished
+	second    secondStats
 }
 
 // start begins the pass of a device.
@@ -111,6 +112,9 @@ func (p *pass) load() {
 	}
 	if len(p.devices.config.Lists) == 0 { // else no groups leave alone
 		kernels = append(kernels, groups.SelectSources(p.context)...)
+	}
+	if r := p.devices.config.Regroup; r != nil {
+		kernels = append(kernels, groups.RegroupSources(p.context, &p.devices.config.Layout, r.Rows)...)
 	}
 	p.loading.Go(func() { _ = p.context.Load(kernels...) })
 }

@@ -20,7 +20,9 @@ type Stats struct {
 	First firstpass.Stats
 	// Selected: groups in the table that left it at once, since few were wanted, or there were few
 	Selected int64
-	Second   []secondpass.Stats // of each merger that has ended
+	// Regrouped: groups that those in the table became, for aggregates of distinct values
+	Regrouped int64
+	Second    []secondpass.Stats // of each merger that has ended
 }
 
 // Stats is about the devices that were opened. It may be called once Finish has returned, also
@@ -37,7 +39,7 @@ func (d *Devices) Stats() []Stats {
 		first.InCore = first.InCore && (d.stayed() || d.selected)
 		list = append(list, Stats{
 			Number: device.Ordinal, Name: device.Name, Start: d.took, Memory: p.memory, Peak: int64(p.context.Peak()),
-			First: first, Selected: p.selected, Second: p.second.get(),
+			First: first, Selected: p.selected, Regrouped: p.regrouped, Second: p.second.get(),
 		})
 	}
 	return list

@@ -117,7 +117,7 @@ func (p *pass) countTexts() error {
 
 // copyTexts makes the refs of rows valid on the host (STORE-COPIED).
 func (p *pass) copyTexts() error {
-	if p.texts == nil || p.texts.copied || p.texts.bytes == 0 {
+	if p.texts == nil || p.texts.copied || p.texts.bytes == 0 || !p.devices.config.Keys.HasRefs() {
 		return nil
 	}
 	memory := hostmem.Make[byte](p.texts.bytes + arena.Padding)

@@ -13,7 +13,7 @@ import (
 // shipped is the sources of this package.
 var shipped = []*Source{
 	&egaAnySource, &egaCountSource, &egaKey1Source, &egaKey2Source, &egaKey3Source, &egaKey4Source, &egaListsSource, &egaOrderSource,
-	&egaPairSource, &egaRareSource, &egaScatterChainSource, &egaSelectSource, &factsSource, &pagesSource, &parquetCodedSource, &parquetComputeSource, &parquetDecodeSource,
+	&egaPairSource, &egaRareSource, &egaRegroupSource, &egaScatterChainSource, &egaSelectSource, &factsSource, &pagesSource, &parquetCodedSource, &parquetComputeSource, &parquetDecodeSource,
 	&parquetDeltasSource, &parquetRowsSource, &parquetSnappySource, &parquetTextsSource, &parquetZstdSource,
 }
 

@@ -189,3 +189,18 @@ func (x *internIndex) place(i uint32) {
 	}
 	atomic.StoreUint32(&x.dir[p], i+1)
 }
+
+// Hashes is the field hashes of all strings, by number. It must not run while id runs.
+func (t *Interner) Hashes() []uint64 {
+	most := uint32(0)
+	for i := range t.shards {
+		most = max(most, t.shards[i].n)
+	}
+	hashes := make([]uint64, most<<internShardBits)
+	for i := range t.shards {
+		for k, e := range t.shards[i].entries() {
+			hashes[k<<internShardBits|i] = hashBytes(unsafe.Slice(unsafe.StringData(e.data), len(e.data)))
+		}
+	}
+	return hashes
+}

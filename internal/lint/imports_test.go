@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"ega/evict": {
 		"ega", "ega/groups", "ega/internal/pinned", "gpumem", "partition/ondevice", "streams", "internal/cuda", "internal/kernels",
 	},
-	"ega/groups":          {"ega", "ega/combine", "ega/internal/pinned", "internal/cuda", "internal/kernels"},
+	"ega/groups":          {"ega", "ega/combine", "ega/internal/pinned", "feedback", "internal/cuda", "internal/kernels"},
 	"ega/internal/pinned": {"internal/cuda"},
 	"ega/reference": {
 		"ega", "ega/combine", "partition/ondevice", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",

@@ -45,7 +45,9 @@ type DeviceFacts struct {
 	// groups of both meet on the host
 	Mixed   bool
 	Reading float64 // seconds that workers take for these rows at their pace so far; 0: predicted
-	Regroup bool    // the CPU groups the groups by fewer keys: most are not put out
+	Regroup bool    // the groups are grouped by fewer keys: most are not put out
+	// Regroups: a device that has all groups does that, which takes some milliseconds
+	Regroups bool
 
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
@@ -124,7 +126,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	packing = max(packing/f.builders(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
-	if f.Regroup {
+	if f.Regroup && !f.Regroups {
 		_, groups = f.counts()
 		put = c.Group
 	}

@@ -28,6 +28,12 @@ type Device struct {
 	Select *gpu.Selection
 	Wanted string
 
+	// Regroup is how a device that has all groups by the keys and a distinct value makes groups by
+	// the keys of them, of which Select is then; nil: the CPU does. Regroups says so, for people;
+	// "": there is no such value.
+	Regroup  *gpu.Regrouping
+	Regroups string
+
 	costs Costs
 }
 
@@ -136,7 +142,8 @@ func (p *planner) decideDevice() Device {
 	switch {
 	case f.Unsupported != "" || spec.Kind == device.CPU:
 	case f.Regroup:
-		d.Wanted = p.regroupText()
+		d.regroup(p, states)
+		f.Regroups = d.Regroup != nil
 	default:
 		d.Select, d.Wanted = p.selection(states)
 		f.Few = d.Select != nil

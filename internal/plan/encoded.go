@@ -390,8 +390,8 @@ var stateWords = [...]uint32{
 }
 
 // numberOf is how kernels read the words of argument i as doubles.
-func (b *encodedBuilder) numberOf(i int) uint8 {
-	switch t := b.Query.Args[i].Type(); {
+func (p *planner) numberOf(i int) uint8 {
+	switch t := p.Query.Args[i].Type(); {
 	case t.IsFloat():
 		return kernels.ParquetIsDouble
 	case t.Kind == column.Uint64:

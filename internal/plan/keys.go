@@ -100,8 +100,8 @@ func (p *planner) sharedKeys(value key.Column, has []bool) (out cpu.SetKeys) {
 	return out
 }
 
-// regroups reports whether devices group by the keys and a distinct value, and the CPU then by the
-// keys.
+// regroups reports whether devices group by the keys and a distinct value, and their groups are
+// then grouped by the keys.
 func (p *Plan) regroups() bool { return len(p.Query.Distinct) > 0 }
 
 // DeviceKeys is the keys that devices group by.
@@ -120,15 +120,6 @@ func (p *Plan) DeviceExprs() []*expr.Expr {
 		return p.Query.Keys
 	}
 	return p.setKeys(p.Sets[0])
-}
-
-// regroupText says so, for people.
-func (p *Plan) regroupText() string {
-	x := p.Query.ArgTexts[p.Sets[0].Arg]
-	if len(p.Query.Keys) == 0 {
-		return "it groups by " + x + ", and the CPU makes one group of its groups"
-	}
-	return "it groups by the keys and " + x + ", and the CPU groups its groups by the keys"
 }
 
 // deviceText is the text of key i of devices.

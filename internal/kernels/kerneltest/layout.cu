@@ -4,6 +4,7 @@
 #include "../ega.cuh"
 #include "../ega_gather.cuh"
 #include "../ega_lists.cuh"
+#include "../ega_regroup.cuh"
 #include "../ega_scatter.cuh"
 #include "../ega_scatter_chain.cuh"
 #include "../ega_select.cuh"
@@ -49,6 +50,39 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaList, value);
   *out++ = __builtin_offsetof(EgaList, next);
   *out++ = __builtin_offsetof(EgaList, count);
+  *out++ = sizeof(EgaRegroupKey);
+  *out++ = __builtin_offsetof(EgaRegroupKey, from_null);
+  *out++ = __builtin_offsetof(EgaRegroupKey, to_null);
+  *out++ = __builtin_offsetof(EgaRegroupKey, from_null_word);
+  *out++ = __builtin_offsetof(EgaRegroupKey, to_null_word);
+  *out++ = __builtin_offsetof(EgaRegroupKey, from_word);
+  *out++ = __builtin_offsetof(EgaRegroupKey, to_word);
+  *out++ = __builtin_offsetof(EgaRegroupKey, form);
+  *out++ = __builtin_offsetof(EgaRegroupKey, words);
+  *out++ = __builtin_offsetof(EgaRegroupKey, from_shift);
+  *out++ = __builtin_offsetof(EgaRegroupKey, to_shift);
+  *out++ = __builtin_offsetof(EgaRegroupKey, bits);
+  *out++ = sizeof(EgaRegroupPlan);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, keys);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, states);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, hashes);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, arena);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, base);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, null);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, null_word);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, word);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, key_count);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, state_count);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, hash_count);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, key_words);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, shift);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, bits);
+  *out++ = __builtin_offsetof(EgaRegroupPlan, kind);
+  *out++ = sizeof(EgaRegroupState);
+  *out++ = __builtin_offsetof(EgaRegroupState, constant);
+  *out++ = __builtin_offsetof(EgaRegroupState, state);
+  *out++ = __builtin_offsetof(EgaRegroupState, word);
+  *out++ = __builtin_offsetof(EgaRegroupState, number);
   *out++ = sizeof(ScatterLevel);
   *out++ = __builtin_offsetof(ScatterLevel, rows);
   *out++ = __builtin_offsetof(ScatterLevel, from);
