@@ -122,7 +122,10 @@ func (c Costs) device(f DeviceFacts) float64 {
 	}
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
-	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices) + float64(f.Stored)*c.Stored/devices
+	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
+	if f.Limit == 0 { // else most rows are dropped before their texts are looked at
+		crossing += float64(f.Stored) * c.Stored / devices
+	}
 	packing = max(packing/f.builders(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
@@ -186,7 +189,8 @@ func (c Costs) start(f DeviceFacts) float64 {
 
 // scan is what both ways need.
 func (c Costs) scan(f DeviceFacts) float64 {
-	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation)
+	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation) +
+		float64(f.Texts+f.Stored)*c.LongKey
 }
 
 // grouping is what a row costs in a worker's table of so many groups.

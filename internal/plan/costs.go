@@ -15,7 +15,10 @@ type Costs struct {
 	// Operation of an expression on a row, and Update of a state by it: TPC-H 1, of 8 aggregates
 	// and 7 columns, took 65e-9 a row of each of 16 threads
 	Operation, Update float64
-	Pack              float64 // a row with its states into pinned memory, not measured alone: 64 bytes at 6 GB/s
+	// LongKey: a long text of a key, beside its bytes: ClickBench 18
+	LongKey float64
+
+	Pack float64 // a row with its states into pinned memory, not measured alone: 64 bytes at 6 GB/s
 	// Read: a byte of input that a device decodes, into memory that was not touched before: a
 	// copy, a checksum, page faults
 	Read float64
@@ -27,8 +30,8 @@ type Costs struct {
 	// 16 threads, 200e-9 of them for codes; 30 to 150e-9 on two cores (docs/decisions/0026)
 	Text float64
 
-	// Stored: a long text of a key that a device keeps itself, beside its bytes: of 5e7 rows 1.6e-9
-	// of an H200 for SearchPhrase, 5e-9 for URL (docs/experiments/0019)
+	// Stored: a long text of a key that a device keeps itself, beside its bytes: of 5e7 rows .8e-9
+	// of an H200 for SearchPhrase, 2.4e-9 for URL (docs/experiments/0019)
 	Stored float64
 
 	// Mixed: a group with long strings of which workers and devices have rows: it leaves the device
@@ -88,7 +91,7 @@ type Costs struct {
 }
 
 var defaultCosts = Costs{
-	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Stored: 2e-9, Mixed: 300e-9, Group: 110e-9, Put: 80e-9,
+	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Stored: 1e-9, Mixed: 300e-9, Group: 110e-9, Put: 80e-9,
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,

@@ -108,6 +108,11 @@ func (d Device) Lazy() bool {
 		(f.Filtered || f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
+// usualRepeats is how many rows a group of keys and a distinct value is expected to have where
+// nothing tells: a run that regroups does not begin on the CPU to see how many there are, and as many
+// groups as rows would have it open a device too often (ClickBench 9: 6).
+const usualRepeats = 8
+
 // decideDevice decides what computes. How devices would make rows themselves takes a look at each
 // unit and so is asked for only where one may be used; how many groups there may be, which may read
 // some pages, only where a device could be worth it at all.
@@ -159,6 +164,9 @@ func (p *planner) decideDevice() Device {
 	d.Choice = d.costs.choose(*f)
 	if d.Use && !spec.Required() {
 		f.Groups = p.expectedGroups()
+		if f.Regroup {
+			f.Groups = min(f.Groups, float64(f.Rows)/usualRepeats)
+		}
 		d.Choice = d.costs.choose(*f)
 	}
 	return d
