@@ -109,8 +109,8 @@ func (d Device) Lazy() bool {
 }
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where
-// nothing tells: a run that regroups does not begin on the CPU to see how many there are, and as many
-// groups as rows would have it open a device too often (ClickBench 9: 6).
+// nothing tells: a run that regroups does not begin on the CPU to see how many there are, and as
+// many groups as rows would have it open a device too often (ClickBench 9: 6).
 const usualRepeats = 8
 
 // decideDevice decides what computes. How devices would make rows themselves takes a look at each
