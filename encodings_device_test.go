@@ -31,6 +31,9 @@ func encodingsSchema(codec compress.Codec) *parquet.Schema {
 		"i":  parquet.Encoded(fixed(5), &parquet.RLEDictionary),
 		"j":  parquet.Leaf(parquet.Int96Type),
 		"ko": parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.Int96Type), &parquet.RLEDictionary)),
+		"l":  parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray),
+		"mo": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)),
+		"n":  parquet.Encoded(fixed(7), &parquet.DeltaByteArray),
 	}
 	for name, node := range group {
 		group[name] = parquet.Compressed(node, codec)
@@ -57,6 +60,7 @@ func encodingsFile(t *testing.T, rows, version int, codec compress.Codec) gagg.S
 		row := parquet.Row{
 			parquet.Int64Value(v * v * v), parquet.Int32Value(int32(v % 10)), parquet.DoubleValue(float64(v) / 4), parquet.FloatValue(float32(v) / 8),
 			parquet.BooleanValue(v%3 == 0), parquet.BooleanValue(r%100 < 60), decimal(v*1_000_003, 6), decimal(-v, 16), decimal(v%7, 5), day, day,
+			parquet.ByteArrayValue(fmt.Appendf(nil, "%d", v)), parquet.ByteArrayValue(fmt.Appendf(nil, "/a/path/of/some/bytes/%d", v%50)), decimal(v*v, 7),
 		}
 		for c, name := range schema.Columns() {
 			optional, def := len(name[0]) == 2, 0
@@ -81,31 +85,51 @@ func encodingsFile(t *testing.T, rows, version int, codec compress.Codec) gagg.S
 // Of each encoding and type that devices decode, in keys, arguments and filters, they make the
 // CPU's answer, of all rows.
 func TestDeviceEncodings(t *testing.T) {
-	gputest.Need(t, 1)
-	const rows = 5000
-	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays()}
 	for _, version := range []int{1, 2} {
 		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
-			from := encodingsFile(t, rows, version, codec)
-			for _, q := range []gagg.Query{
+			sameEncodings(t, version, codec, []gagg.Query{
 				{By: []string{"bo", "eo"}, Aggs: exprs("count(*)", "sum(a)", "max(co)", "min(d)", "count(go)")},
 				{By: []string{"f", "i"}, Aggs: exprs("sum(go)", "max(h)", "min(j)", "max(ko)", "median(co)")},
 				{By: []string{"go"}, Aggs: exprs("count(*)", "max(a)", "sum(h)")},
 				{By: []string{"ko", "h"}, Aggs: exprs("count(eo)", "min(a)")},
 				{By: []string{"co", "j"}, Aggs: exprs("count(*)", "sum(bo)")},
 				{By: []string{"a"}, Aggs: exprs("max(d)"), Where: "f and bo > 2 or h < 0"},
-			} {
-				q.From = from
-				want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
-				got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
-				what := fmt.Sprintf("v%d, %v, by %v", version, codec, q.By)
-				if err != nil || !slices.Equal(got, want) {
-					t.Errorf("%s: %d groups, want %d, or others; %v", what, len(got), len(want), err)
-				}
-				if e := s.Encoded; e.Rows != rows || e.Declined != 0 {
-					t.Errorf("%s: those of devices %+v, fallbacks %v", what, e, s.Fallbacks)
-				}
-			}
+			})
+		}
+	}
+}
+
+// Pages that workers make PLAIN are the device's too: as keys of any length, by codes, and where
+// only lengths of texts are wanted.
+func TestDeviceMadePlain(t *testing.T) {
+	for version, codec := range map[int]compress.Codec{1: &parquet.Gzip, 2: &parquet.Snappy} {
+		sameEncodings(t, version, codec, []gagg.Query{
+			{By: []string{"l"}, Aggs: exprs("count(*)", "sum(n)")},
+			{By: []string{"mo", "i"}, Aggs: exprs("count(*)", "max(n)")},
+			{By: []string{"upper(l)"}, Aggs: exprs("count(*)"), Where: "mo <> '/a/path/of/some/bytes/3'"},
+			{By: []string{"i"}, Aggs: exprs("count(*)"), Where: "strlen(mo) > 23 and l <> ''"},
+		})
+	}
+}
+
+// sameEncodings compares the answers of queries of a file of encodingsFile on a device with the
+// CPU's.
+func sameEncodings(t *testing.T, version int, codec compress.Codec, queries []gagg.Query) {
+	t.Helper()
+	gputest.Need(t, 1)
+	const rows = 5000
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays()}
+	from := encodingsFile(t, rows, version, codec)
+	for _, q := range queries {
+		q.From = from
+		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+		got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
+		what := fmt.Sprintf("v%d, %v, by %v", version, codec, q.By)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %d groups, want %d, or others; %v", what, len(got), len(want), err)
+		}
+		if e := s.Encoded; e.Rows != rows || e.Declined != 0 {
+			t.Errorf("%s: those of devices %+v, fallbacks %v", what, e, s.Fallbacks)
 		}
 	}
 }

@@ -123,19 +123,17 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 		if leaf < 0 {
 			return e, false
 		}
-		m := &f.chunk(u.Group, f.leaves[leaf].index).MetaData
-		room, ok := f.encodedRoom(m)
+		l := &f.leaves[leaf]
+		m := &f.chunk(u.Group, l.index).MetaData
+		room, ok := f.encodedRoom(l, m)
 		if !ok || !encodable(m) {
 			return e, false
 		}
 		e.Bytes += room
-		switch {
-		case m.Codec == format.Zstd:
+		if movesPages(m) {
 			e.Unpacked += room
-			e.Expanded += m.TotalUncompressedSize
-		case !staysEncoded(m.Codec):
-			e.Unpacked += room
-		case m.Codec != format.Uncompressed:
+		}
+		if mayCrossPacked(m) {
 			e.Expanded += min(max(m.TotalUncompressedSize, 0), mostEncoded)
 		}
 	}
@@ -187,14 +185,24 @@ func encodedAs(physical format.Type, enc format.Encoding) (as PageEncoding, code
 		return DeltaValues, false, physical == format.Int32 || physical == format.Int64
 	case format.RLE:
 		return TruthRuns, true, physical == format.Boolean
+	case format.DeltaLengthByteArray: // made PLAIN on the way
+		return PlainValues, false, physical == format.ByteArray
+	case format.DeltaByteArray: // likewise
+		return PlainValues, false, physical == format.ByteArray || physical == format.FixedLenByteArray
 	}
 	return PlainValues, false, false
 }
 
-// staysEncoded reports whether encoded chunks are as they are in the file. Of
-// other codecs pages are decompressed here, but for those that crossesPacked.
-func staysEncoded(id format.CompressionCodec) bool {
-	return id == format.Uncompressed || id == format.Snappy
+// movesPages reports whether the pages of a chunk are put into their places one by one: they are
+// decompressed here, but for those that crossesPacked, or some are made PLAIN. Else the chunk is
+// handed on as it is in the file.
+func movesPages(m *format.ColumnMetaData) bool {
+	return m.Codec != format.Uncompressed && m.Codec != format.Snappy || hasMadePlain(m)
+}
+
+// mayCrossPacked reports whether pages of a chunk may cross compressed.
+func mayCrossPacked(m *format.ColumnMetaData) bool {
+	return (m.Codec == format.Snappy || m.Codec == format.Zstd) && !onlyMadePlain(m)
 }
 
 // mostZstd is the size of the largest page of Zstandard that crosses compressed. A device
@@ -203,9 +211,10 @@ func staysEncoded(id format.CompressionCodec) bool {
 // they are small (docs/decisions/0029).
 const mostZstd = 256 << 10
 
-// crossesPacked reports whether a page crosses compressed, of which there are so many bytes.
+// crossesPacked reports whether a page that is moved crosses compressed, of which there are so many
+// bytes.
 func (p *EncodedPage) crossesPacked(id format.CompressionCodec, bytes int) bool {
-	return id == format.Zstd && p.Size <= mostZstd && bytes <= p.Size
+	return (id == format.Zstd && p.Size <= mostZstd || id == format.Snappy) && bytes <= p.Size
 }
 
 // PageCodec is how an encoded page is compressed.
@@ -229,12 +238,15 @@ const EncodedAlign = 16
 // is not sent over a link in one piece.
 const mostEncoded = 1 << 31
 
-// encodedRoom is the memory for an encoded chunk: as it is in the file, or
-// what the footer promises of it decompressed.
-func (f *file) encodedRoom(m *format.ColumnMetaData) (room int64, ok bool) {
+// encodedRoom is the memory for an encoded chunk of a leaf: as it is in the
+// file, or what the footer promises of it decompressed and made PLAIN.
+func (f *file) encodedRoom(l *leaf, m *format.ColumnMetaData) (room int64, ok bool) {
 	_, n, err := f.chunkRange(m)
-	if !staysEncoded(m.Codec) {
+	if movesPages(m) {
 		n = m.TotalUncompressedSize
+	}
+	if n >= 0 && hasMadePlain(m) {
+		n = l.plainRoom(m)
 	}
 	return encodedRoom(n), err == nil && n >= 0 && n <= mostEncoded
 }

@@ -57,7 +57,7 @@ func readEncoded(t testing.TB, r *Reader, unit int) (chunks []EncodedChunk, memo
 	at := 0
 	for _, c := range chunks {
 		for _, p := range c.Pages {
-			if p.At < at || p.Bytes < 0 || p.At+p.Bytes+EncodedAlign > int(size) || p.Rows <= 0 || p.Size <= 0 || p.Coded && c.Dict == nil {
+			if p.At < at || p.Bytes < 0 || p.At+p.Bytes+EncodedAlign > int(size) || p.Rows <= 0 || p.Size <= 0 || p.Coded && c.Dict == nil && c.DictPage == nil {
 				t.Fatalf("%d bytes, the last page ends at %d: %+v", size, at, p)
 			}
 			at = p.At + p.Bytes

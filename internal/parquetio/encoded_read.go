@@ -118,12 +118,12 @@ type encodedPlace struct {
 func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk EncodedChunk, ok bool, err error) {
 	c.begin(group)
 	c.sparse = false // rows may be of any entry
-	room, _ := c.f.encodedRoom(c.metadata())
+	room, _ := c.f.encodedRoom(c.leaf, c.metadata())
 	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
-	if staysEncoded(c.id) {
-		err = c.fetch(&place)
-	} else {
+	if c.moves = movesPages(c.metadata()); c.moves {
 		err = c.unfetched()
+	} else {
+		err = c.fetch(&place)
 	}
 	if err != nil {
 		return chunk, false, err
@@ -221,7 +221,10 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 			return errNotEncoded
 		}
 		put := c.put
-		if !p.Coded && c.codesTexts() {
+		switch {
+		case madePlain(c.encoding()):
+			put = c.putPlain
+		case !p.Coded && c.codesTexts():
 			put = c.putCoded
 		}
 		if err := put(&p, id, body, place); err != nil {

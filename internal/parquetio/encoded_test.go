@@ -26,7 +26,7 @@ func TestEncodedValues(t *testing.T) {
 		"timestamp_ms", "timestamp_us", "timestamp_ns", "decimal18", "float", "double", "string", "binary", "bool", "int96",
 		"decimal_fixed5", "decimal_fixed8", "decimal_fixed9", "decimal_fixed16",
 	}
-	known := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit, &parquet.DeltaBinaryPacked, &parquet.RLE}
+	known := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit, &parquet.DeltaBinaryPacked, &parquet.RLE, &parquet.DeltaLengthByteArray, &parquet.DeltaByteArray}
 	codecs := map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "zstd": &parquet.Zstd}
 	for _, c := range wireCases() {
 		for _, enc := range c.encodings {
