@@ -34,6 +34,8 @@ func encodingsSchema(codec compress.Codec) *parquet.Schema {
 		"l":  parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray),
 		"mo": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)),
 		"n":  parquet.Encoded(fixed(7), &parquet.DeltaByteArray),
+		"oo": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),                // NULL in all rows
+		"po": parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.Int64Type), &parquet.RLEDictionary)), // likewise
 	}
 	for name, node := range group {
 		group[name] = parquet.Compressed(node, codec)
@@ -61,13 +63,14 @@ func encodingsFile(t *testing.T, rows, version int, codec compress.Codec) gagg.S
 			parquet.Int64Value(v * v * v), parquet.Int32Value(int32(v % 10)), parquet.DoubleValue(float64(v) / 4), parquet.FloatValue(float32(v) / 8),
 			parquet.BooleanValue(v%3 == 0), parquet.BooleanValue(r%100 < 60), decimal(v*1_000_003, 6), decimal(-v, 16), decimal(v%7, 5), day, day,
 			parquet.ByteArrayValue(fmt.Appendf(nil, "%d", v)), parquet.ByteArrayValue(fmt.Appendf(nil, "/a/path/of/some/bytes/%d", v%50)), decimal(v*v, 7),
+			parquet.NullValue(), parquet.NullValue(),
 		}
 		for c, name := range schema.Columns() {
 			optional, def := len(name[0]) == 2, 0
 			if optional {
 				def = 1
 			}
-			if optional && (r+c)%11 == 0 {
+			if row[c].IsNull() || optional && (r+c)%11 == 0 {
 				row[c], def = parquet.NullValue(), 0
 			}
 			row[c] = row[c].Level(0, def, c)
@@ -110,6 +113,15 @@ func TestDeviceMadePlain(t *testing.T) {
 			{By: []string{"i"}, Aggs: exprs("count(*)"), Where: "strlen(mo) > 23 and l <> ''"},
 		})
 	}
+}
+
+// Columns of NULLs alone, whose dictionaries have no entries, are the device's.
+func TestDeviceEmptyDictionaries(t *testing.T) {
+	sameEncodings(t, 1, &parquet.Snappy, []gagg.Query{
+		{By: []string{"oo", "i"}, Aggs: exprs("count(*)", "sum(po)", "count(po)")},
+		{By: []string{"po", "upper(oo)"}, Aggs: exprs("count(*)", "max(a)")},
+		{By: []string{"i"}, Aggs: exprs("count(*)", "count(po)"), Where: "oo is null and strlen(oo) is null"},
+	})
 }
 
 // sameEncodings compares the answers of queries of a file of encodingsFile on a device with the

@@ -19,12 +19,13 @@ type EncodedChunk struct {
 	Pages []EncodedPage
 
 	// Dict is the dictionary, of the wanted type; nil where no page is coded. It has the texts of
-	// pages that were made codes too (CodeTexts).
+	// pages that were made codes too (CodeTexts). One without entries is of a chunk whose coded
+	// pages have no value, or are damaged.
 	Dict *column.Dict
 
 	// DictPage is the dictionary page, as a page of values without NULLs whose Rows are the
 	// entries, in place of Dict, of a column whose texts stay as they are (StoredTexts); nil: no
-	// page is coded.
+	// page is coded, or there is no entry and Dict says so.
 	DictPage *EncodedPage
 
 	// End is how much of the memory of the unit is used up to here, a multiple
@@ -172,6 +173,10 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 	if slices.ContainsFunc(c.pages, func(p EncodedPage) bool { return p.Coded }) {
 		if c.leaf.physical == format.Boolean {
 			chunk.Dict = truths(c.want)
+			return chunk, err == nil
+		}
+		if c.hasDict && c.dict == nil && c.dictPage.Rows == 0 && !c.coding { // of NULLs alone
+			chunk.Dict = &column.Dict{Values: column.Vector{Type: c.want}}
 			return chunk, err == nil
 		}
 		if c.storesDict() {
