@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -34,6 +35,14 @@ func encodingsSchema(codec compress.Codec) *parquet.Schema {
 		"l":  parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray),
 		"mo": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)),
 		"n":  parquet.Encoded(fixed(7), &parquet.DeltaByteArray),
+		"q":  parquet.Encoded(parquet.UUID(), &parquet.Plain),
+		"ro": parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.FixedLenByteArrayType(3)), &parquet.ByteStreamSplit)),
+		"s":  parquet.Encoded(parquet.Leaf(halfType{parquet.FixedLenByteArrayType(2)}), &parquet.ByteStreamSplit),
+		"to": parquet.Optional(parquet.Encoded(parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(16)), &parquet.RLEDictionary)),
+		"u":  parquet.Encoded(parquet.Decimal(2, 12, parquet.ByteArrayType), &parquet.Plain),
+		"v":  parquet.Encoded(parquet.Decimal(2, 30, parquet.ByteArrayType), &parquet.DeltaByteArray),
+		"w":  parquet.Encoded(parquet.Decimal(3, 25, parquet.FixedLenByteArrayType(11)), &parquet.Plain),
+		"x":  parquet.Encoded(parquet.UUID(), &parquet.RLEDictionary),
 		"oo": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),                // NULL in all rows
 		"po": parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.Int64Type), &parquet.RLEDictionary)), // likewise
 	}
@@ -41,6 +50,13 @@ func encodingsSchema(codec compress.Codec) *parquet.Schema {
 		group[name] = parquet.Compressed(node, codec)
 	}
 	return parquet.NewSchema("t", group)
+}
+
+// halfType is floats of 16 bits.
+type halfType struct{ parquet.Type }
+
+func (halfType) LogicalType() *format.LogicalType {
+	return &format.LogicalType{Value: &format.Float16Type{}}
 }
 
 // encodingsFile has rows of that schema, 1,000 a row group.
@@ -64,6 +80,9 @@ func encodingsFile(t *testing.T, rows, version int, codec compress.Codec) gagg.S
 			parquet.BooleanValue(v%3 == 0), parquet.BooleanValue(r%100 < 60), decimal(v*1_000_003, 6), decimal(-v, 16), decimal(v%7, 5), day, day,
 			parquet.ByteArrayValue(fmt.Appendf(nil, "%d", v)), parquet.ByteArrayValue(fmt.Appendf(nil, "/a/path/of/some/bytes/%d", v%50)), decimal(v*v, 7),
 			parquet.NullValue(), parquet.NullValue(),
+			decimal(v%300, 16), decimal(v%9, 3), parquet.FixedLenByteArrayValue([]byte{byte(v), 0x3c + byte(v%3)}),
+			decimal(v*v*v%5003, 16), parquet.ByteArrayValue(decimal(v*77, 3+r%9).ByteArray()), parquet.ByteArrayValue(decimal(v*v*v, 5+r%9).ByteArray()),
+			decimal(v*1_000_000_007, 11), decimal(-v%20, 16),
 		}
 		for c, name := range schema.Columns() {
 			optional, def := len(name[0]) == 2, 0
@@ -111,6 +130,25 @@ func TestDeviceMadePlain(t *testing.T) {
 			{By: []string{"mo", "i"}, Aggs: exprs("count(*)", "max(n)")},
 			{By: []string{"upper(l)"}, Aggs: exprs("count(*)"), Where: "mo <> '/a/path/of/some/bytes/3'"},
 			{By: []string{"i"}, Aggs: exprs("count(*)"), Where: "strlen(mo) > 23 and l <> ''"},
+		})
+	}
+}
+
+// Strings and decimals of a fixed number of bytes, decimals of byte arrays and of more than 18
+// digits, and floats of 16 bits are keys, arguments and what is computed of.
+func TestDeviceFixed(t *testing.T) {
+	for version, codec := range map[int]compress.Codec{1: &parquet.Snappy, 2: &parquet.Zstd} {
+		sameEncodings(t, version, codec, []gagg.Query{
+			{By: []string{"q"}, Aggs: exprs("count(*)", "sum(to)", "sum(v)", "mean(w)")},
+			{By: []string{"x", "ro"}, Aggs: exprs("count(*)", "sum(u)", "max(u)")},
+			{By: []string{"s"}, Aggs: exprs("count(*)", "count(to)", "count(u)")},
+			{By: []string{"u", "i"}, Aggs: exprs("min(s)", "sum(s)", "median(s)")},
+			{By: []string{"to"}, Aggs: exprs("count(*)", "sum(w)")},
+			{By: []string{"w"}, Aggs: exprs("count(*)"), Where: "to > 3 or v < 0"},
+			{By: []string{"v"}, Aggs: exprs("count(*)", "sum(to * 2)")},
+			{By: []string{"go * h"}, Aggs: exprs("count(*)")}, // 24 digits
+			{By: []string{"h * h * h"}, Aggs: exprs("sum(a)")},
+			{By: []string{"to + 1"}, Aggs: exprs("sum(a)")},
 		})
 	}
 }

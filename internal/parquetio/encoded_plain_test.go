@@ -269,3 +269,88 @@ func TestEncodedPlainRefused(t *testing.T) {
 		refuseEncoded(t, textsOf(t, node, 2000, func(i int) string { return fmt.Sprintf("%d and more of it, and more", i) }))
 	}
 }
+
+// halfType is floats of 16 bits.
+type halfType struct{ parquet.Type }
+
+func (halfType) LogicalType() *format.LogicalType {
+	return &format.LogicalType{Value: &format.Float16Type{}}
+}
+
+// Floats of 16 bits are handed on as FLOAT and decimals of byte arrays as INT64, in all encodings,
+// with dictionaries and without.
+func TestEncodedMadeNumbers(t *testing.T) {
+	halves := func(i int) parquet.Value {
+		return parquet.FixedLenByteArrayValue([]byte{byte(i), byte(i * 7 >> 3)})
+	}
+	decimals := func(i int) parquet.Value {
+		return parquet.ByteArrayValue(bigEndian(int64(i*i)-3000, 8+i%12)[max(i%3, 0):])
+	}
+	half, bytes := parquet.Leaf(halfType{parquet.FixedLenByteArrayType(2)}), parquet.Decimal(2, 18, parquet.ByteArrayType)
+	wide := parquet.Decimal(2, 38, parquet.ByteArrayType)
+	for _, x := range []struct {
+		name  string
+		node  parquet.Node
+		value func(i int) parquet.Value
+		as    Physical
+		enc   []encoding.Encoding
+	}{
+		{"half", half, halves, Float, []encoding.Encoding{&parquet.Plain, &parquet.ByteStreamSplit, &parquet.DeltaByteArray, &parquet.RLEDictionary}},
+		{"bytes", bytes, decimals, Int64, []encoding.Encoding{&parquet.Plain, &parquet.DeltaLengthByteArray, &parquet.DeltaByteArray, &parquet.RLEDictionary}},
+		{"wide bytes", wide, decimals, Int64, []encoding.Encoding{&parquet.Plain, &parquet.DeltaLengthByteArray}},
+	} {
+		for _, enc := range x.enc {
+			for version := 1; version <= 2; version++ {
+				for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip} {
+					t.Run(fmt.Sprintf("%s/%v/v%d/%v", x.name, enc, version, codec), func(t *testing.T) {
+						values := make([]parquet.Value, 3000)
+						for i := range values {
+							if values[i] = x.value(i%700).Level(0, 1, 0); i%11 == 0 {
+								values[i] = parquet.NullValue().Level(0, 0, 0)
+							}
+						}
+						node := parquet.Optional(parquet.Compressed(parquet.Encoded(x.node, enc), codec))
+						r := readerOf(t, writeValues(t, node, values, parquet.DataPageVersion(version), parquet.PageBufferSize(900)))
+						if as, ok := r.scan.Encoded(0); !ok || as.Physical != x.as {
+							t.Fatalf("%v, %+v", ok, as)
+						}
+						for u := range r.scan.units {
+							if !checkEncoded(t, r, u) {
+								t.Errorf("unit %d was not handed on", u)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// Decimals of which 64 bits do not hold all are declined: by the footer where it tells, else by
+// their page, if it is read here.
+func TestEncodedBeyond64(t *testing.T) {
+	large := append([]byte{1}, make([]byte, 15)...)
+	for _, x := range []struct {
+		name string
+		node parquet.Node
+		v    parquet.Value
+		told bool // by the footer
+		ok   bool
+	}{
+		{"small", parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(16)), parquet.FixedLenByteArrayValue(bigEndian(-5, 16)), true, true},
+		{"fixed", parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(16)), parquet.FixedLenByteArrayValue(large), true, false},
+		{"fixed, not told", parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(16)), parquet.FixedLenByteArrayValue(large), false, true},
+		{"bytes", parquet.Decimal(2, 38, parquet.ByteArrayType), parquet.ByteArrayValue(large), true, false},
+		{"bytes, not told", parquet.Decimal(2, 38, parquet.ByteArrayType), parquet.ByteArrayValue(large), false, false},
+	} {
+		one := parquet.Encoded(x.node, &parquet.Plain)
+		data := writeValues(t, one, []parquet.Value{x.v.Level(0, 0, 0)})
+		r := readerOf(t, data)
+		if !x.told {
+			r.scan.d.files[0].chunk(0, 0).MetaData.Statistics = format.Statistics{}
+		}
+		if ok := checkEncoded(t, r, 0); ok != x.ok {
+			t.Errorf("%s: handed on: %v", x.name, ok)
+		}
+	}
+}

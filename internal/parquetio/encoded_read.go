@@ -121,7 +121,7 @@ func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk Encode
 	c.sparse = false // rows may be of any entry
 	room, _ := c.f.encodedRoom(c.leaf, c.metadata())
 	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
-	if c.moves = movesPages(c.metadata()); c.moves {
+	if c.moves = c.leaf.movesPages(c.metadata()); c.moves {
 		err = c.unfetched()
 	} else {
 		err = c.fetch(&place)
@@ -227,7 +227,7 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 		}
 		put := c.put
 		switch {
-		case madePlain(c.encoding()):
+		case c.leaf.makesPlain(c.encoding()):
 			put = c.putPlain
 		case !p.Coded && c.codesTexts():
 			put = c.putCoded
@@ -245,7 +245,12 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 
 // storesDict reports whether the dictionary is handed on as it is.
 func (c *columnReader) storesDict() bool {
-	return c.codedMost == StoredTexts && c.leaf.physical == format.ByteArray
+	return c.codedMost == StoredTexts && c.hasTexts()
+}
+
+// hasTexts reports whether values are handed on as byte arrays.
+func (c *columnReader) hasTexts() bool {
+	return c.leaf.physical == format.ByteArray && !c.leaf.bytesDecimal()
 }
 
 // storeDictionary describes the chunk's dictionary page, if it begins with one.

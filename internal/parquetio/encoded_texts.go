@@ -254,7 +254,7 @@ func (t *textCoder) dict(of column.Type) *column.Dict {
 // codesTexts reports whether pages of values of the chunk, whose dictionary was read, are handed on
 // as codes.
 func (c *columnReader) codesTexts() bool {
-	if c.coding || c.leaf.physical != format.ByteArray || c.codedMost >= StoredTexts {
+	if c.coding || !c.hasTexts() || c.codedMost >= StoredTexts {
 		return c.coding
 	}
 	m := c.metadata()
