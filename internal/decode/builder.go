@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/expr"
@@ -190,7 +192,9 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 // dictionaries: those of strings that are not held inline, and what is computed of entries.
 func (p *Builder) looksUp(uses []int) bool {
 	for _, i := range uses {
-		if o := &p.plan.Outputs[i]; o.Of != nil || o.Physical == kernels.ParquetBytes && o.Form == kernels.ParquetBits {
+		o := &p.plan.Outputs[i]
+		text := o.Physical == kernels.ParquetBytes || o.Physical == kernels.ParquetBinary
+		if o.Of != nil || text && o.Form == kernels.ParquetBits {
 			return true
 		}
 	}
@@ -266,9 +270,12 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 		}
 		return encoded.AddedUnit
 	case kernels.ParquetValue:
-		if values.Type.IsFloat() {
+		switch {
+		case values.Type.IsFloat():
 			put(to, values.Float)
-		} else {
+		case values.Type.Rep() == column.RepWide && !values.Narrow:
+			return putNarrow(to, values.Wide[:values.Len])
+		default:
 			put(to, values.Int)
 		}
 		return encoded.AddedUnit
@@ -281,6 +288,18 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 		to = put(to, w)
 	}
 	put(to, hash)
+	return encoded.AddedUnit
+}
+
+// putNarrow writes wide decimals of which 64 bits hold all.
+func putNarrow(to []byte, values []decimal256.Num) encoded.Added {
+	for i, v := range values {
+		w := v.Array() // the lowest first
+		if sign := uint64(int64(w[0]) >> 63); w[1] != sign || w[2] != sign || w[3] != sign {
+			return encoded.AddedNone
+		}
+		binary.LittleEndian.PutUint64(to[8*i:], w[0])
+	}
 	return encoded.AddedUnit
 }
 

@@ -2,10 +2,13 @@ package decode
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
@@ -83,6 +86,25 @@ func TestBuilderLimits(t *testing.T) {
 		}
 		for bytes := full.Size(); bytes > 0; bytes -= 97 {
 			k.pack(t, Limits{Bytes: bytes, Rows: roomy.Rows, Work: roomy.Work})
+		}
+	}
+}
+
+// Entries of wide decimals are written as int64, if all are such.
+func TestPutNarrow(t *testing.T) {
+	to := make([]byte, 24)
+	narrow := []decimal256.Num{decimal256.FromI64(-3), decimal256.FromI64(math.MaxInt64), decimal256.FromI64(math.MinInt64)}
+	if added := putNarrow(to, narrow); added != encoded.AddedUnit {
+		t.Error(added)
+	}
+	for i, want := range []int64{-3, math.MaxInt64, math.MinInt64} {
+		if got := int64(binary.LittleEndian.Uint64(to[8*i:])); got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+	for _, wide := range []decimal256.Num{decimal256.New(0, 0, 0, 1<<63), decimal256.New(0, 0, 1, 0), decimal256.New(1<<63, 0, 0, 0)} {
+		if added := putNarrow(to, []decimal256.Num{narrow[0], wide}); added != encoded.AddedNone {
+			t.Errorf("%v: %v", wide, added)
 		}
 	}
 }

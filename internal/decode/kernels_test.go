@@ -65,12 +65,16 @@ func TestMakeRows(t *testing.T) {
 				int64s := func() int64 { return int64(r.Uint64()) >> r.IntN(64) }
 				int32s := func() int64 { return int64(int32(r.Uint32())) >> r.IntN(32) }
 				few := draw(different, int64s)
+				width := 1 + r.IntN(15)
 				keys := []source{
 					ints(column.Int32, kernels.ParquetInt32, draw(rows, int32s)),
 					texts(someTexts(r, rows, 10, 10, different)),
 					bools(draw(rows, func() int64 { return int64(r.IntN(3) / 2) })),
 					ints(column.Int64, kernels.ParquetInt64, draw(rows, func() int64 { return few[r.IntN(len(few))] })),
 					texts(someTexts(r, rows, 0, 15, different)),
+					binaries(someTexts(r, rows, 16, 16, different), 16),
+					wides(draw(rows, int64s), 8+r.IntN(9)),
+					binaries(someTexts(r, rows, width, width, different), width),
 					floats(column.Float32, kernels.ParquetFloat, someFloats(r, rows, true)),
 					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 				}

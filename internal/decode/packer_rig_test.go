@@ -119,7 +119,7 @@ func scanPacked(t testing.TB, d *parquetio.Dataset, cols []int, nkeys int, inter
 var physicals = map[parquetio.Physical]uint8{
 	parquetio.Int32: kernels.ParquetInt32, parquetio.Int64: kernels.ParquetInt64, parquetio.Float: kernels.ParquetFloat,
 	parquetio.Double: kernels.ParquetDouble, parquetio.ByteArray: kernels.ParquetBytes, parquetio.Boolean: kernels.ParquetBool,
-	parquetio.FixedDecimal: kernels.ParquetDecimal, parquetio.Int96: kernels.ParquetInt96,
+	parquetio.FixedDecimal: kernels.ParquetDecimal, parquetio.Int96: kernels.ParquetInt96, parquetio.FixedBytes: kernels.ParquetBinary,
 }
 
 // makePlan makes the plan: the states are the value of each other column, and
@@ -139,9 +139,7 @@ func (k *packed) makePlan(t testing.TB, layout *key.Layout, columns int) {
 		if i < k.nkeys {
 			f := layout.Fields()[i]
 			o.Field, o.Form, o.Shift, o.Bits, o.Words = i, kernels.ParquetBits, uint8(f.Shift), uint8(f.Bits), uint8(f.Words)
-			if f.Form == key.FormInline {
-				o.Form = kernels.ParquetInline
-			}
+			setForm(&o, f)
 			words = append(words, f.Word)
 		}
 		k.plan.Outputs = append(k.plan.Outputs, o)
@@ -193,13 +191,25 @@ func (k *packed) rows(units []int) (rows []uint64, err error) {
 	return rows, nil
 }
 
+// setForm sets the form of a key field of which devices make the words.
+func setForm(o *Output, f key.Field) {
+	switch raw := f.Form == key.FormRaw && o.Physical == kernels.ParquetBinary; {
+	case raw || f.Form == key.FormInline:
+		o.Form = kernels.ParquetInline
+	case f.Form == key.FormWide:
+		o.Bits = 64
+	}
+}
+
 func valueWord(v *column.Vector, r int) uint64 {
 	x := v.At(r)
 	switch {
-	case x.Type.Kind == column.Float32: // a sum: see makePlan
+	case x.Type.Kind == column.Float32, x.Type.Kind == column.Float16: // a sum: see makePlan
 		return math.Float64bits(x.Float + 0)
 	case x.Type.IsFloat():
 		return math.Float64bits(x.Float)
+	case x.Type.Rep() == column.RepWide:
+		return x.Wide.LowBits()
 	}
 	return uint64(x.Int)
 }

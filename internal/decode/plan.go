@@ -94,7 +94,7 @@ func (p *Plan) AnyLength() bool {
 // AnyLength reports whether kernels take strings of any length for the output, as they lie in pages
 // of values.
 func (o *Output) AnyLength() bool {
-	return o.Of == nil && (o.Texts == 1 || o.Form == kernels.ParquetLength)
+	return o.Of == nil && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.Form == kernels.ParquetLength)
 }
 
 // arraysOf is how many arrays an output has.

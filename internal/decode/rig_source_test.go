@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -47,6 +49,28 @@ func decimals(values []int64, width int) source {
 		b := bytes.Repeat([]byte{byte(values[i] >> 63)}, 8)
 		return binary.BigEndian.AppendUint64(b, uint64(values[i]))[16-width:]
 	}
+	return s
+}
+
+// wides is a column of decimals of more than 18 digits, stored in so many bytes.
+func wides(values []int64, width int) source {
+	s := decimals(values, width)
+	s.vector = column.Vector{Type: column.DecimalType(38, 2), Len: len(values)}
+	for _, v := range values {
+		s.vector.Wide = append(s.vector.Wide, decimal256.FromI64(v))
+	}
+	return s
+}
+
+// binaries is a column of strings of so many bytes; of 16: UUIDs.
+func binaries(values []string, width int) source {
+	s := texts(values)
+	s.vector.Type = column.Type{Kind: column.FixedBinary, Width: int32(width)}
+	if width == 16 {
+		s.vector.Type = column.Type{Kind: column.UUID}
+	}
+	s.output = kernels.ParquetOutput{Physical: kernels.ParquetBinary, Width: uint8(width)}
+	s.plain = func(i int) []byte { return []byte(values[i]) }
 	return s
 }
 
@@ -183,6 +207,8 @@ func slice(v column.Vector, from, to int) column.Vector {
 		v.Int = v.Int[from:to]
 	case v.Float != nil:
 		v.Float = v.Float[from:to]
+	case v.Wide != nil:
+		v.Wide = v.Wide[from:to]
 	default:
 		v.Span = v.Span[from:to]
 	}
@@ -198,6 +224,8 @@ func gather(v *column.Vector, rows []int) column.Vector {
 			out.Int = append(out.Int, v.Int[r])
 		case v.Float != nil:
 			out.Float = append(out.Float, v.Float[r])
+		case v.Wide != nil:
+			out.Wide = append(out.Wide, v.Wide[r])
 		default:
 			out.Span = append(out.Span, v.Span[r])
 		}

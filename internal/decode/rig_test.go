@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -41,9 +43,7 @@ func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 	for i, f := range g.layout.Fields() {
 		o := Output{ParquetOutput: keys[i].output, Source: i, Field: i}
 		o.Words, o.Shift, o.Bits, o.Form = uint8(f.Words), uint8(f.Shift), uint8(f.Bits), kernels.ParquetBits
-		if f.Form == key.FormInline {
-			o.Form = kernels.ParquetInline
-		}
+		setForm(&o, f)
 		g.plan.Outputs = append(g.plan.Outputs, o)
 		words = append(words, f.Word)
 	}
@@ -86,7 +86,10 @@ func (g *rig) nullBit(i int) (word uint32, bit uint64) {
 	for k := range vectors {
 		vectors[k] = column.Vector{
 			Type: g.keys[k].vector.Type, Len: 1, Int: []int64{0}, Float: []float64{0},
-			Span: []column.Span{{}}, Data: make([]byte, 0, column.SpanPadding),
+			Span: []column.Span{{}}, Data: make([]byte, 0, column.SpanPadding), Wide: make([]decimal256.Num, 1),
+		}
+		if g.keys[k].vector.Type.Kind == column.UUID { // no other bytes are zeros in a key
+			vectors[k].Span[0].Len, vectors[k].Data = 16, make([]byte, 16, 16+column.SpanPadding)
 		}
 	}
 	vectors[i].Null = []bool{true}

@@ -37,7 +37,7 @@ func TestStops(t *testing.T) {
 	)
 	zeros := func(n int) []byte { return make([]byte, n) }
 	tens := strings.Split("a,bb,ccc,dddd,eeeee,ffffff,ggggggg,hhhhhhhh,iiiiiiiii,jjjjjjjjjj", ",")
-	const int32s, bytes, coded, splits, deltas, booleans, truths = kernels.ParquetInt32, kernels.ParquetBytes, 10, 11, 12, 13, 14
+	const int32s, bytes, coded, splits, deltas, booleans, truths, fixed = kernels.ParquetInt32, kernels.ParquetBytes, 10, 11, 12, 13, 14, 15
 	for _, test := range []struct {
 		name   string
 		kind   uint8
@@ -126,6 +126,11 @@ func TestStops(t *testing.T) {
 		{"a string beyond the page", bytes, nil, append(strs(tens[:9]...), 12, 0, 0, 0, 'x', 'x'), damaged},
 		{"the first is beyond the page", bytes, nil, append([]byte{255, 255, 255, 255}, zeros(100)...), damaged},
 
+		{"fixed strings", fixed, nil, zeros(30), good},
+		{"fixed strings and more", fixed, sized(20, 1), zeros(31), good},
+		{"a fixed string cut", fixed, nil, zeros(29), damaged},
+		{"no fixed strings", fixed, nil, nil, damaged},
+
 		{"codes in a run", coded, nil, []byte{2, 20, 2}, good},
 		{"codes of no width", coded, nil, []byte{0}, good},
 		{"packed codes", coded, sized(20, 1), []byte{2, 5, 0x24, 0x49, 0x92, 0x24}, good},
@@ -164,6 +169,8 @@ func TestStops(t *testing.T) {
 				page.Encoding = kernels.ParquetSplit
 			case deltas:
 				page.Encoding = kernels.ParquetDelta
+			case fixed:
+				g = newRig(t, 1, []source{binaries(slices.Repeat([]string{"abc"}, 10), 3)}, nil)
 			case booleans, truths:
 				g = newRig(t, 1, []source{flags}, nil)
 			}
@@ -230,6 +237,9 @@ func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *
 		texts(someTexts(r, rows, 3, 3, 10)),
 		texts(someTexts(r, rows, 0, 15, 10)),
 		nullable(texts(someTexts(r, rows, 0, 15, 10)), draw(rows, func() bool { return r.IntN(3) == 0 })),
+		binaries(someTexts(r, rows, 7, 7, 10), 7),
+		nullable(binaries(someTexts(r, rows, 16, 16, 10), 16), draw(rows, func() bool { return r.IntN(3) == 0 })),
+		wides(draw(rows, func() int64 { return int64(r.Uint64()) >> r.IntN(64) }), 16),
 	} {
 		for _, way := range waysOf(&s) {
 			for form := range levelForms {

@@ -175,7 +175,7 @@ func sizeOf(o *kernels.ParquetOutput) int {
 		return 8
 	case kernels.ParquetBool:
 		return 1
-	case kernels.ParquetDecimal:
+	case kernels.ParquetDecimal, kernels.ParquetBinary:
 		return int(o.Width)
 	case kernels.ParquetInt96:
 		return 12
@@ -235,18 +235,33 @@ func (w *twin) plain(o *kernels.ParquetOutput, b []byte, row int) (n int, stop u
 		copy(text[:15], b[4:4+size])
 		text[15] = byte(size)
 		lo, hi := binary.LittleEndian.Uint64(text[:]), binary.LittleEndian.Uint64(text[8:])
-		w.set(o, row, lo, hi, mum(lo^0x589965cc75374cc3, hi^0x1d8e4e27c47d124f))
+		w.set(o, row, lo, hi, hashOf(lo, hi))
 		return n + int(size), 0
 	}
+	if o.Physical == kernels.ParquetBinary {
+		var text [16]byte
+		text[15] = byte(n)
+		copy(text[:], b[:n])
+		lo, hi := binary.LittleEndian.Uint64(text[:]), binary.LittleEndian.Uint64(text[8:])
+		w.set(o, row, lo, hi, hashOf(lo, hi))
+		return n, 0
+	}
 	bits, stop := word(o, b)
-	if o.Form == kernels.ParquetValue {
+	switch {
+	case o.Form == kernels.ParquetValue:
 		w.set(o, row, bits)
-	} else {
+	case o.Words == 4:
+		sign := uint64(int64(bits) >> 63)
+		w.set(o, row, bits, sign, sign, sign, mum(hashOf(bits, sign)^hashOf(sign, sign), 0xe7037ed1a0b428db))
+	default:
 		bits = keyBits(o, bits)
 		w.set(o, row, bits<<o.Shift, bits)
 	}
 	return n, stop
 }
+
+// hashOf is the field hash of 16 bytes.
+func hashOf(lo, hi uint64) uint64 { return mum(lo^0x589965cc75374cc3, hi^0x1d8e4e27c47d124f) }
 
 func (w *twin) set(o *kernels.ParquetOutput, row int, words ...uint64) {
 	for k, v := range words {

@@ -104,9 +104,10 @@ func NewProgram(where *Expr, values []*Expr, registers int, wide bool) (p *Progr
 }
 
 // OnWords reports whether the expression is operations on words of columns, and on words that are
-// computed of single columns, and its value a word.
+// computed of single columns, and its value a word. Decimals of more than 18 digits are those that
+// an int64 holds.
 func (e *Expr) OnWords() bool {
-	c := programmer{able: map[*bound]bool{}}
+	c := programmer{able: map[*bound]bool{}, wide: true}
 	return c.can(e.root) && e.root.kind != boundColumn && (e.root.plain() || !e.root.ofEntries())
 }
 

@@ -126,14 +126,17 @@ enum ParquetPhysical : uint8_t {
   PARQUET_BOOL,     // a bit, the lowest of a byte first: 0 or 1
   PARQUET_DECIMAL,  // an integer in two's complement of `width` bytes, the highest first
   PARQUET_INT96,    // nanoseconds of a day in 8 bytes, a Julian day in 4: microseconds since 1970
+  PARQUET_BINARY,   // a string of `width` bytes, 1 to 16
 };
 
 // ParquetForm is which arrays an output has, and what PLAIN values come to in them.
 enum ParquetForm : uint8_t {
   PARQUET_VALUE,   // one: the int64, or the bits of the double
   PARQUET_BITS,    // key word (the low `bits` of the value << shift), field hash (the same before the shift); floats as
-                   // internal/key normalises them, of 32 bits: the bits of the float
-  PARQUET_INLINE,  // two key words or, of texts, more (a string, its length in the last byte), field hash
+                   // internal/key normalises them, of 32 bits: the bits of the float. Of four
+                   // words: an integer of 256 bits
+  PARQUET_INLINE,  // two key words or, of texts, more (a string, its length in the last byte), field hash. 16 bytes of
+                   // PARQUET_BINARY fill the two
   PARQUET_LENGTH,  // one: the bytes that the string has
 };
 
@@ -151,7 +154,7 @@ struct ParquetOutput {
   uint8_t nulls;      // 1: rows may be NULL; 0: a NULL stops the parcel
   uint8_t texts;      // of PARQUET_INLINE: 1: a string may have any length, and is in the store if the words have no
                       // room; 0: one of more than 15 bytes stops the parcel
-  uint8_t width;      // of PARQUET_DECIMAL: bytes of a value, 1 to 16
+  uint8_t width;      // of PARQUET_DECIMAL and PARQUET_BINARY: bytes of a value, 1 to 16
 };
 
 // ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key

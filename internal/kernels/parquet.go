@@ -46,6 +46,7 @@ const (
 	ParquetBool    // a bit
 	ParquetDecimal // an integer of Width bytes, the highest first
 	ParquetInt96   // a time: microseconds since 1970
+	ParquetBinary  // a string of Width bytes, 1 to 16
 )
 
 // ParquetDecimalWidth is the most bytes of a ParquetDecimal.
@@ -55,7 +56,7 @@ const ParquetDecimalWidth = 16
 const (
 	ParquetValue  = iota // one word: the int64, or the bits of the double
 	ParquetBits          // key word and field hash of an integer or a float
-	ParquetInline        // two key words and the field hash of a string
+	ParquetInline        // two key words and the field hash of a string; 16 bytes of ParquetBinary fill them
 	ParquetLength        // one word: the bytes that a string has
 )
 

@@ -1,5 +1,6 @@
 // Numbers of pages that are not coded: values of a fixed number of bytes, PLAIN or in
-// BYTE_STREAM_SPLIT, and booleans. The twins are internal/parquetio's decoder and unsplit.
+// BYTE_STREAM_SPLIT, and booleans; and strings of a fixed number of bytes. The twins are
+// internal/parquetio's decoder and unsplit.
 //
 // Cost, in BYTE_STREAM_SPLIT: a load for each byte of a value, where a PLAIN one takes one or two.
 // Lanes load bytes that lie side by side.
@@ -36,7 +37,7 @@ struct ParquetSplit {
 
 // parquet_width is the bytes of a value in a page, of those that have a fixed number.
 __device__ __forceinline__ uint32_t parquet_width(const ParquetOutput& output) {
-  if (output.physical == PARQUET_DECIMAL) return output.width;
+  if (output.physical == PARQUET_DECIMAL || output.physical == PARQUET_BINARY) return output.width;
   if (output.physical == PARQUET_INT96) return 12;
   return output.physical == PARQUET_INT64 || output.physical == PARQUET_DOUBLE ? 8 : 4;
 }
@@ -93,9 +94,26 @@ __device__ __forceinline__ void parquet_put_numbers(const ParquetJob& job, const
                                                     uint32_t thread, uint32_t threads) {
   bool outside = false;
   for (uint64_t row = thread; row < rows; row += threads) {
+    if (output.physical == PARQUET_BINARY) {
+      parquet_put_binary(output, arrays, values, uint32_t(row));
+      continue;
+    }
     parquet_put(output, arrays, uint32_t(row), parquet_number(output, values, row, outside));
   }
   if (outside) parquet_stop(job.stop, PARQUET_STOP_RANGE);
+}
+
+// parquet_put_binary writes the words of string `row` of a page of strings of `width` bytes.
+template <class Values>
+__device__ __forceinline__ void parquet_put_binary(const ParquetOutput& output, const ParquetArrays& arrays, const Values& values,
+                                                   uint32_t row) {
+  const uint32_t width = output.width, low = width < 8 ? width : 8;
+  if (output.form == PARQUET_LENGTH) return arrays.put(0, row, width);
+  const uint64_t lo = values(row, 0, low);
+  const uint64_t hi = values(row, low, width - low) | (width < 16 ? uint64_t(width) << 56 : 0);
+  arrays.put(0, row, lo);
+  arrays.put(1, row, hi);
+  arrays.put(2, row, parquet_hash_words(lo, hi));
 }
 
 // parquet_booleans writes the booleans of a thread of a page of `rows` values.

@@ -2,6 +2,7 @@
 // intRule and internal/key's Encoder.
 #pragma once
 
+#include "ega.cuh"
 #include "parquet.cuh"
 
 // ParquetArrays is the arrays of an output, from the first value of a page on: `row` counts values.
@@ -41,11 +42,20 @@ __device__ __forceinline__ uint64_t parquet_float_bits(double v, uint32_t bits) 
   return v != v ? 0x7ff8000000000001 : __builtin_bit_cast(uint64_t, v);
 }
 
+// parquet_put_wide writes the words of a key of 256 bits, the lowest first, that 64 bits hold.
+__device__ __forceinline__ void parquet_put_wide(const ParquetArrays& arrays, uint32_t row, uint64_t value) {
+  const uint64_t sign = uint64_t(int64_t(value) >> 63);
+  arrays.put(0, row, value);
+  for (uint32_t i = 1; i < 4; i++) arrays.put(i, row, sign);
+  arrays.put(4, row, ega_mix(parquet_hash_words(value, sign), parquet_hash_words(sign, sign)));
+}
+
 // parquet_put writes the words of row `row` of a page: value is what parquet_int or parquet_float
 // made of the file's.
 __device__ __forceinline__ void parquet_put(const ParquetOutput& output, const ParquetArrays& arrays, uint32_t row,
                                             uint64_t value) {
   if (output.form == PARQUET_VALUE) return arrays.put(0, row, value);
+  if (output.words == 4) return parquet_put_wide(arrays, row, value);
   arrays.put(0, row, value << output.shift);
   arrays.put(1, row, value);
 }

@@ -157,6 +157,7 @@ type columnReader struct {
 	// (Reader.CodeTexts)
 	coding    bool
 	codedMost int
+	moves     bool // its pages are put into their places one by one, where they are handed on encoded
 
 	shared  *workspace
 	vectors int64 // drawn for out and the like

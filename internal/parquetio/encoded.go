@@ -1,6 +1,8 @@
 package parquetio
 
 import (
+	"slices"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -29,16 +31,18 @@ const (
 	Double                           // 8 bytes, IEEE 754
 	ByteArray                        // a length of 4 bytes, then as many bytes
 	Boolean                          // a bit
-	FixedDecimal                     // Width bytes, two's complement, the highest first
+	FixedDecimal                     // Width bytes, two's complement, the highest first: what 64 bits hold
 	Int96                            // a time of 12 bytes, which becomes microseconds since 1970
+	FixedBytes                       // a string of Width bytes
 )
 
 // EncodedType says how the wanted value is made of a stored one. Integers go
 // through these steps: Mask32, a check against Lo and Hi, Factor. Floats
-// become float64, byte arrays stay as they are.
+// become float64, byte arrays stay as they are. Of decimals of more than 18
+// digits values are those that 64 bits hold; who decodes them finds others.
 type EncodedType struct {
 	Physical Physical
-	Width    uint8 // of a FixedDecimal: bytes of a value, up to 16
+	Width    uint8 // of a FixedDecimal or FixedBytes: bytes of a value, up to 16
 	Mask32   bool  // only the low 32 bits count: uint32
 	Lo, Hi   int64 // a value outside is an error of the file
 	Factor   int64 // at least 1; no value within Lo and Hi times it overflows
@@ -79,13 +83,15 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 		t.Physical, rep = Double, column.RepFloat64
 	case format.ByteArray:
 		t.Physical, rep = ByteArray, column.RepBytes
+		if l.bytesDecimal() {
+			t.Physical, rep = Int64, column.RepInt64
+		}
 	case format.Boolean:
 		t.Physical = Boolean
 	case format.FixedLenByteArray:
-		if l.typ.Kind != column.Decimal || l.length > mostDecimal {
+		if rep = fixedType(l, want, &t); t.Physical == 0 {
 			return t, false
 		}
-		t.Physical, t.Width = FixedDecimal, uint8(l.length)
 	case format.Int96:
 		t.Physical = Int96
 	default:
@@ -93,11 +99,30 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 	}
 	r := newIntRule(l.typ, want, bits)
 	t.Mask32, t.Lo, t.Hi, t.Factor = r.mask, r.lo, r.hi, r.factor
-	return t, want.Rep() == rep
+	wide := want.Kind == column.Decimal && l.typ.Kind == column.Decimal && rep == column.RepInt64
+	return t, want.Rep() == rep || wide
 }
 
-// mostDecimal is the bytes of the widest decimal that is read encoded.
-const mostDecimal = 16
+// mostFixed is the bytes of the widest values of a fixed number of bytes that are read encoded.
+const mostFixed = 16
+
+// fixedType is how FIXED_LEN_BYTE_ARRAY is stored. Where t is left as it is, it is not read
+// encoded: strings of 16 bytes are only where keys hold them as they are.
+func fixedType(l *leaf, want column.Type, t *EncodedType) column.Rep {
+	raw := want.Kind == column.UUID || want.Kind == column.FixedBinary
+	switch {
+	case l.typ.Kind == column.Float16:
+		t.Physical = Float
+		return column.RepFloat64
+	case l.length < 1 || l.length > mostFixed:
+	case l.typ.Kind == column.Decimal:
+		t.Physical, t.Width = FixedDecimal, uint8(l.length)
+	case l.typ.Rep() == column.RepBytes && (l.length < mostFixed || raw):
+		t.Physical, t.Width = FixedBytes, uint8(l.length)
+		return column.RepBytes
+	}
+	return column.RepInt64
+}
 
 // EncodedUnit is the footer's description of a unit whose chunks may be read
 // encoded.
@@ -123,23 +148,34 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 		if leaf < 0 {
 			return e, false
 		}
-		m := &f.chunk(u.Group, f.leaves[leaf].index).MetaData
-		room, ok := f.encodedRoom(m)
-		if !ok || !encodable(m) {
+		l := &f.leaves[leaf]
+		m := &f.chunk(u.Group, l.index).MetaData
+		room, ok := f.encodedRoom(l, m)
+		if !ok || !encodable(m) || l.beyond64(&m.Statistics) {
 			return e, false
 		}
 		e.Bytes += room
-		switch {
-		case m.Codec == format.Zstd:
+		if l.movesPages(m) {
 			e.Unpacked += room
-			e.Expanded += m.TotalUncompressedSize
-		case !staysEncoded(m.Codec):
-			e.Unpacked += room
-		case m.Codec != format.Uncompressed:
+		}
+		if l.mayCrossPacked(m) {
 			e.Expanded += min(max(m.TotalUncompressedSize, 0), mostEncoded)
 		}
 	}
 	return e, len(s.cols) > 0
+}
+
+// beyond64 reports whether statistics tell of a decimal in bytes that 64 bits do not hold. They are
+// no bounds, since writers order such values as they please, but values of the chunk.
+func (l *leaf) beyond64(s *format.Statistics) bool {
+	if l.typ.Kind != column.Decimal || l.physical != format.FixedLenByteArray && l.physical != format.ByteArray {
+		return false
+	}
+	return slices.ContainsFunc([][]byte{s.MinValue, s.MaxValue}, func(b []byte) bool {
+		n, known := bigEndianWide(b)
+		_, fits := wideToInt(n)
+		return known && !fits
+	})
 }
 
 // EncodedUnit is that of the scan.
@@ -152,7 +188,7 @@ func encodable(m *format.ColumnMetaData) bool {
 		return false
 	}
 	for _, e := range m.Encoding {
-		if e == format.RLE || e == format.BitPacked { // of levels, or booleans; the latter in files whose columns have none
+		if ofLevels(e) {
 			continue
 		}
 		if _, _, ok := encodedAs(m.Type, e); !ok {
@@ -161,6 +197,10 @@ func encodable(m *format.ColumnMetaData) bool {
 	}
 	return true
 }
+
+// ofLevels reports whether an encoding in a footer is that of levels; of booleans too, and the
+// latter also in files whose columns have none.
+func ofLevels(e format.Encoding) bool { return e == format.RLE || e == format.BitPacked }
 
 // PageEncoding is how the values of an encoded page lie.
 type PageEncoding uint8
@@ -187,14 +227,24 @@ func encodedAs(physical format.Type, enc format.Encoding) (as PageEncoding, code
 		return DeltaValues, false, physical == format.Int32 || physical == format.Int64
 	case format.RLE:
 		return TruthRuns, true, physical == format.Boolean
+	case format.DeltaLengthByteArray: // which is made PLAIN
+		return PlainValues, false, physical == format.ByteArray
+	case format.DeltaByteArray: // likewise
+		return PlainValues, false, physical == format.ByteArray || physical == format.FixedLenByteArray
 	}
 	return PlainValues, false, false
 }
 
-// staysEncoded reports whether encoded chunks are as they are in the file. Of
-// other codecs pages are decompressed here, but for those that crossesPacked.
-func staysEncoded(id format.CompressionCodec) bool {
-	return id == format.Uncompressed || id == format.Snappy
+// movesPages reports whether the pages of a chunk are put into their places one by one: they are
+// decompressed here, but for those that crossesPacked, or some are made PLAIN. Else the chunk is
+// handed on as it is in the file.
+func (l *leaf) movesPages(m *format.ColumnMetaData) bool {
+	return m.Codec != format.Uncompressed && m.Codec != format.Snappy || l.mayMakePlain(m)
+}
+
+// mayCrossPacked reports whether pages of a chunk may cross compressed.
+func (l *leaf) mayCrossPacked(m *format.ColumnMetaData) bool {
+	return (m.Codec == format.Snappy || m.Codec == format.Zstd) && !l.onlyMakesPlain(m)
 }
 
 // mostZstd is the size of the largest page of Zstandard that crosses compressed. A device
@@ -203,9 +253,10 @@ func staysEncoded(id format.CompressionCodec) bool {
 // they are small (docs/decisions/0029).
 const mostZstd = 256 << 10
 
-// crossesPacked reports whether a page crosses compressed, of which there are so many bytes.
+// crossesPacked reports whether a page that is moved crosses compressed, of which there are so many
+// bytes.
 func (p *EncodedPage) crossesPacked(id format.CompressionCodec, bytes int) bool {
-	return id == format.Zstd && p.Size <= mostZstd && bytes <= p.Size
+	return (id == format.Zstd && p.Size <= mostZstd || id == format.Snappy) && bytes <= p.Size
 }
 
 // PageCodec is how an encoded page is compressed.
@@ -229,12 +280,15 @@ const EncodedAlign = 16
 // is not sent over a link in one piece.
 const mostEncoded = 1 << 31
 
-// encodedRoom is the memory for an encoded chunk: as it is in the file, or
-// what the footer promises of it decompressed.
-func (f *file) encodedRoom(m *format.ColumnMetaData) (room int64, ok bool) {
+// encodedRoom is the memory for an encoded chunk of a leaf: as it is in the
+// file, or what the footer promises of it decompressed and made PLAIN.
+func (f *file) encodedRoom(l *leaf, m *format.ColumnMetaData) (room int64, ok bool) {
 	_, n, err := f.chunkRange(m)
-	if !staysEncoded(m.Codec) {
+	if l.movesPages(m) {
 		n = m.TotalUncompressedSize
+	}
+	if n >= 0 && l.mayMakePlain(m) {
+		n = l.plainRoom(m)
 	}
 	return encodedRoom(n), err == nil && n >= 0 && n <= mostEncoded
 }

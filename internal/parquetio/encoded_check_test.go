@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -57,7 +58,7 @@ func readEncoded(t testing.TB, r *Reader, unit int) (chunks []EncodedChunk, memo
 	at := 0
 	for _, c := range chunks {
 		for _, p := range c.Pages {
-			if p.At < at || p.Bytes < 0 || p.At+p.Bytes+EncodedAlign > int(size) || p.Rows <= 0 || p.Size <= 0 || p.Coded && c.Dict == nil {
+			if p.At < at || p.Bytes < 0 || p.At+p.Bytes+EncodedAlign > int(size) || p.Rows <= 0 || p.Size <= 0 || p.Coded && c.Dict == nil && c.DictPage == nil {
 				t.Fatalf("%d bytes, the last page ends at %d: %+v", size, at, p)
 			}
 			at = p.At + p.Bytes
@@ -79,6 +80,12 @@ func decodeEncoded(t testing.TB, r *Reader, unit, col int, chunk EncodedChunk, m
 	}
 	defer c.close()
 	c.begin(r.scan.units[unit].Group)
+	if t, _ := encodedType(c.leaf, c.want); c.leaf.makesPlain(format.Plain) { // of another type
+		made := *c.leaf
+		made.physical = map[Physical]format.Type{Int64: format.Int64, Float: format.Float}[t.Physical]
+		made.typ.Kind = map[Physical]column.Kind{Int64: column.Decimal, Float: column.Float32}[t.Physical]
+		c.leaf, c.decoder = &made, newDecoder(&made, c.want)
+	}
 	c.dict = chunk.Dict
 	for _, p := range chunk.Pages {
 		for id, codec := range pageCodecs {
@@ -160,6 +167,22 @@ func checkEncoded(t testing.TB, r *Reader, unit int) bool {
 	return checkOneEncoded(t, r, unit)
 }
 
+// oneNaN is a flat vector of floats of 16 bits with one NaN for all, since the bits of one mean
+// nothing; others as they are.
+func oneNaN(v *column.Vector) *column.Vector {
+	if v.Type.Kind != column.Float16 || v.Dict != nil {
+		return v
+	}
+	out := *v
+	out.Float = slices.Clone(v.Float)
+	for i, x := range out.Float {
+		if math.IsNaN(x) {
+			out.Float[i] = math.NaN()
+		}
+	}
+	return &out
+}
+
 func checkOneEncoded(t testing.TB, r *Reader, unit int) bool {
 	t.Helper()
 	chunks, memory, ok := readEncoded(t, r, unit)
@@ -173,13 +196,13 @@ func checkOneEncoded(t testing.TB, r *Reader, unit int) bool {
 	got, want := newDigest(), newDigest()
 	var gotErr error
 	for i, c := range chunks {
-		if gotErr = decodeEncoded(t, r, unit, i, c, memory, func(v *column.Vector) { got.add(i, v) }); gotErr != nil {
+		if gotErr = decodeEncoded(t, r, unit, i, c, memory, func(v *column.Vector) { got.add(i, oneNaN(v)) }); gotErr != nil {
 			break
 		}
 	}
 	wantErr := readUnit(r, unit, func(b *column.Batch) {
 		for i := range b.Cols {
-			want.add(i, &b.Cols[i])
+			want.add(i, oneNaN(&b.Cols[i]))
 		}
 	})
 	if (gotErr == nil) != (wantErr == nil) {

@@ -59,7 +59,8 @@ func TestEncodedDeclined(t *testing.T) {
 		{"other size", 0, 3, []page{change(good, func(h *format.PageHeader) { h.UncompressedPageSize = 7 })}, false},
 		{"dictionary", 0, 3, []page{dict, coded}, true},
 		{"dictionary missing", 0, 3, []page{coded}, false},
-		{"dictionary empty", 0, 3, []page{dictPage(0), coded}, false},
+		{"dictionary empty", 0, 3, []page{dictPage(0), pageV1(format.RLEDictionary, 3, sized(6, 0)...)}, true},
+		{"dictionary empty, and codes", 0, 3, []page{dictPage(0), coded}, true}, // the device finds them
 		{"dictionary behind", 0, 3, []page{coded, dict}, false},
 		{"dictionary damaged", 0, 3, []page{dictPage(4, plain...), coded}, false},
 		{"dictionary without use", 0, 3, []page{dict, good}, true},

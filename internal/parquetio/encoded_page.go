@@ -5,7 +5,7 @@ import "github.com/parquet-go/parquet-go/format"
 // put has a page of a codec in its place: it lies there, or is copied or
 // decompressed to there.
 func (c *columnReader) put(p *EncodedPage, id format.CompressionCodec, body []byte, place *encodedPlace) error {
-	if staysEncoded(c.id) {
+	if !c.moves {
 		p.At = place.at - int(c.in.rest()) - len(body)
 		return nil
 	}

@@ -19,12 +19,13 @@ type EncodedChunk struct {
 	Pages []EncodedPage
 
 	// Dict is the dictionary, of the wanted type; nil where no page is coded. It has the texts of
-	// pages that were made codes too (CodeTexts).
+	// pages that were made codes too (CodeTexts). One without entries is of a chunk whose coded
+	// pages have no value, or are damaged.
 	Dict *column.Dict
 
 	// DictPage is the dictionary page, as a page of values without NULLs whose Rows are the
 	// entries, in place of Dict, of a column whose texts stay as they are (StoredTexts); nil: no
-	// page is coded.
+	// page is coded, or there is no entry and Dict says so.
 	DictPage *EncodedPage
 
 	// End is how much of the memory of the unit is used up to here, a multiple
@@ -118,12 +119,12 @@ type encodedPlace struct {
 func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk EncodedChunk, ok bool, err error) {
 	c.begin(group)
 	c.sparse = false // rows may be of any entry
-	room, _ := c.f.encodedRoom(c.metadata())
+	room, _ := c.f.encodedRoom(c.leaf, c.metadata())
 	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
-	if staysEncoded(c.id) {
-		err = c.fetch(&place)
-	} else {
+	if c.moves = c.leaf.movesPages(c.metadata()); c.moves {
 		err = c.unfetched()
+	} else {
+		err = c.fetch(&place)
 	}
 	if err != nil {
 		return chunk, false, err
@@ -174,6 +175,10 @@ func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok
 			chunk.Dict = truths(c.want)
 			return chunk, err == nil
 		}
+		if c.hasDict && c.dict == nil && c.dictPage.Rows == 0 && !c.coding { // of NULLs alone
+			chunk.Dict = &column.Dict{Values: column.Vector{Type: c.want}}
+			return chunk, err == nil
+		}
 		if c.storesDict() {
 			chunk.DictPage = &c.dictPage
 			return chunk, err == nil && c.dictPage.Rows > 0
@@ -221,7 +226,10 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 			return errNotEncoded
 		}
 		put := c.put
-		if !p.Coded && c.codesTexts() {
+		switch {
+		case c.leaf.makesPlain(c.encoding()):
+			put = c.putPlain
+		case !p.Coded && c.codesTexts():
 			put = c.putCoded
 		}
 		if err := put(&p, id, body, place); err != nil {
@@ -237,7 +245,12 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 
 // storesDict reports whether the dictionary is handed on as it is.
 func (c *columnReader) storesDict() bool {
-	return c.codedMost == StoredTexts && c.leaf.physical == format.ByteArray
+	return c.codedMost == StoredTexts && c.hasTexts()
+}
+
+// hasTexts reports whether values are handed on as byte arrays.
+func (c *columnReader) hasTexts() bool {
+	return c.leaf.physical == format.ByteArray && !c.leaf.bytesDecimal()
 }
 
 // storeDictionary describes the chunk's dictionary page, if it begins with one.

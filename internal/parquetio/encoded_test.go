@@ -24,9 +24,9 @@ func TestEncodedValues(t *testing.T) {
 	types := []string{
 		"int8", "int16", "int32", "uint8", "uint16", "uint32", "date", "time32", "decimal9", "int64", "uint64",
 		"timestamp_ms", "timestamp_us", "timestamp_ns", "decimal18", "float", "double", "string", "binary", "bool", "int96",
-		"decimal_fixed5", "decimal_fixed8", "decimal_fixed9", "decimal_fixed16",
+		"decimal_fixed5", "decimal_fixed8", "decimal_fixed9", "decimal_fixed16", "decimal38_fixed16", "decimal_bytes", "uuid", "fixed",
 	}
-	known := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit, &parquet.DeltaBinaryPacked, &parquet.RLE}
+	known := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit, &parquet.DeltaBinaryPacked, &parquet.RLE, &parquet.DeltaLengthByteArray, &parquet.DeltaByteArray}
 	codecs := map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "zstd": &parquet.Zstd}
 	for _, c := range wireCases() {
 		for _, enc := range c.encodings {

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
@@ -253,21 +254,14 @@ func (t *textCoder) dict(of column.Type) *column.Dict {
 // codesTexts reports whether pages of values of the chunk, whose dictionary was read, are handed on
 // as codes.
 func (c *columnReader) codesTexts() bool {
-	if c.coding || c.leaf.physical != format.ByteArray || c.codedMost >= StoredTexts {
+	if c.coding || !c.hasTexts() || c.codedMost >= StoredTexts {
 		return c.coding
 	}
 	m := c.metadata()
 	if mean := m.TotalUncompressedSize/max(m.NumValues, 1) - 4; mean > int64(c.codedMost) {
 		return true
 	}
-	if c.dict != nil {
-		for _, s := range c.dict.Values.Span {
-			if int64(s.Len) > int64(c.codedMost) {
-				return true
-			}
-		}
-	}
-	return false
+	return c.dict != nil && slices.ContainsFunc(c.dict.Values.Span, func(s column.Span) bool { return int64(s.Len) > int64(c.codedMost) })
 }
 
 // putCoded puts a page of byte arrays in its place as codes of the chunk's dictionary.
@@ -276,6 +270,17 @@ func (c *columnReader) putCoded(p *EncodedPage, id format.CompressionCodec, body
 	if err != nil {
 		return err
 	}
+	if !c.moves {
+		return c.putCodes(p, levels, values, body, place.at-int(c.in.rest())-len(body))
+	}
+	err = c.putCodes(p, levels, values, place.memory[place.at:], place.at)
+	place.at += p.Bytes
+	return err
+}
+
+// putCodes makes codes of a page's byte arrays, which may lie in its place: to, at `at` in the
+// memory of the unit.
+func (c *columnReader) putCodes(p *EncodedPage, levels, values, to []byte, at int) error {
 	if err := c.startCoding(); err != nil {
 		return err
 	}
@@ -287,18 +292,12 @@ func (c *columnReader) putCoded(p *EncodedPage, id format.CompressionCodec, body
 	if err != nil {
 		return err
 	}
-	to := body // its place, if the chunk was fetched
-	if p.At = place.at - int(c.in.rest()) - len(body); !staysEncoded(c.id) {
-		to, p.At = place.memory[place.at:], place.at
-	}
-	if p.Bytes = len(levels) + len(runs); p.Bytes > len(to) {
+	p.At, p.Bytes = at, len(levels)+len(runs)
+	if p.Bytes > len(to) {
 		return errNotEncoded
 	}
 	copy(to, levels)
 	copy(to[len(levels):], runs)
-	if !staysEncoded(c.id) {
-		place.at += p.Bytes
-	}
 	p.Size, p.Coded, p.Codec = p.Bytes, true, PageUncompressed
 	return nil
 }

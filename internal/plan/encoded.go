@@ -69,8 +69,11 @@ func (b *encodedBuilder) keys() (why string) {
 		if why != "" {
 			return why
 		}
-		o.Field, o.Form, o.Words = i, encodedForm(f), uint8(f.Words)
+		o.Field, o.Form, o.Words = i, encodedForm(f, &o), uint8(f.Words)
 		o.Shift, o.Bits = uint8(f.Shift), uint8(f.Bits)
+		if f.Form == key.FormWide { // of a decimal that 64 bits hold
+			o.Bits = 64
+		}
 		if f.Form == key.FormInline && b.textsOnDevice(&o) {
 			o.Form, o.Texts = kernels.ParquetInline, 1
 		}
@@ -152,9 +155,11 @@ const inlineWords = 2
 
 // encodedForm is how kernels hold a field whose strings they do not keep. The numbers of interned
 // strings have the form of bits, and so have strings that take more words than kernels make: they
-// only look them up, among those of a dictionary's entries (TEXT-CODED in package decode).
-func encodedForm(f key.Field) uint8 {
-	if f.Form == key.FormInline && f.Words == inlineWords {
+// only look them up, among those of a dictionary's entries (TEXT-CODED in package decode). 16 bytes
+// fill the words of a string.
+func encodedForm(f key.Field, o *decode.Output) uint8 {
+	raw := f.Form == key.FormRaw && o.Physical == kernels.ParquetBinary
+	if raw || f.Form == key.FormInline && f.Words == inlineWords {
 		return kernels.ParquetInline
 	}
 	return kernels.ParquetBits
@@ -220,7 +225,7 @@ func (b *encodedBuilder) program() (why string) {
 	if where == nil && len(b.computed) == 0 {
 		return ""
 	}
-	p, why := expr.NewProgram(where, b.computed, kernels.ParquetRegisters, false)
+	p, why := expr.NewProgram(where, b.computed, kernels.ParquetRegisters, true)
 	if why != "" {
 		return "GPUs do not compute " + why
 	}
@@ -297,7 +302,7 @@ func (b *encodedBuilder) value(c int) (output int, why string) {
 	if why != "" {
 		return noOutput, why
 	}
-	if o.Physical == kernels.ParquetBytes {
+	if o.Physical == kernels.ParquetBytes || o.Physical == kernels.ParquetBinary {
 		return noOutput, fmt.Sprintf("devices take strings as keys alone, and column %s is none", b.columnName(c))
 	}
 	b.values[c] = b.add(o)
@@ -335,6 +340,7 @@ var physicals = map[parquetio.Physical]uint8{
 	parquetio.Float: kernels.ParquetFloat, parquetio.Double: kernels.ParquetDouble,
 	parquetio.ByteArray: kernels.ParquetBytes, parquetio.Boolean: kernels.ParquetBool,
 	parquetio.FixedDecimal: kernels.ParquetDecimal, parquetio.Int96: kernels.ParquetInt96,
+	parquetio.FixedBytes: kernels.ParquetBinary,
 }
 
 // columnName is the name of column c of the scan.

@@ -50,7 +50,7 @@ func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.Wri
 		"text": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.Plain)),
 		"u32":  parquet.Uint(32),
 		"u64":  parquet.Uint(64),
-		"wide": parquet.Decimal(2, 30, parquet.FixedLenByteArrayType(13)),
+		"wide": parquet.Decimal(2, 40, parquet.FixedLenByteArrayType(17)),
 	})
 	var b bytes.Buffer
 	w := parquet.NewWriter(&b, append(options, schema)...)
@@ -65,7 +65,7 @@ func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.Wri
 			parquet.BooleanValue(i%2 == 0), parquet.Int32Value(int32(-i)), parquet.Int32Value(int32(100 * i)),
 			parquet.FloatValue(float32(f)), parquet.DoubleValue(f), parquet.Int32Value(int32(i % 7)), parquet.Int32Value(int32(i%5) - 2), parquet.Int64Value(int64(i) << 50),
 			parquet.Int32Value(int32(i%100) - 50), parquet.ByteArrayValue(fmt.Appendf(nil, "n%d", i%9)), parquet.ByteArrayValue(fmt.Appendf(nil, "%*d", i%15+1, i%10)),
-			parquet.Int32Value(int32(math.MaxUint32 - uint32(i))), parquet.Int64Value(int64(-i)), parquet.FixedLenByteArrayValue(make([]byte, 13)),
+			parquet.Int32Value(int32(math.MaxUint32 - uint32(i))), parquet.Int64Value(int64(-i)), parquet.FixedLenByteArrayValue(make([]byte, 17)),
 		}
 		for c := range row {
 			level := 0
