@@ -27,6 +27,7 @@ var encodedTypes = []column.Type{
 	{Kind: column.Uint8},
 	{Kind: column.Uint32},
 	{Kind: column.Uint64},
+	{Kind: column.Float16},
 	{Kind: column.Float32},
 	{Kind: column.Float64},
 	{Kind: column.Date},
@@ -35,6 +36,9 @@ var encodedTypes = []column.Type{
 	column.TimestampType(column.Milli, false),
 	column.TimestampType(column.Nano, true),
 }
+
+// encodedKeys are what devices take as keys beside them.
+var encodedKeys = []column.Type{{Kind: column.UUID}, column.DecimalType(25, 3)}
 
 // newEncodedTrial makes a trial whose row groups devices can decode, except for those with long
 // strings, and whose values they can keep. Every fourth trial has a key of strings without a
@@ -58,7 +62,11 @@ func newEncodedTrial(seed uint64) *trial {
 	any := func() column.Type { return encodedTypes[rng.IntN(len(encodedTypes))] }
 	keys := 1 + rng.IntN(3)
 	for i := range keys {
-		if t := any(); rng.IntN(3) > 0 {
+		t := any()
+		if rng.IntN(6) == 0 {
+			t = encodedKeys[rng.IntN(len(encodedKeys))]
+		}
+		if rng.IntN(3) > 0 {
 			add(fmt.Sprint("k", i), t, rng.IntN(2) == 0)
 		} else {
 			// short ones, some long ones
