@@ -35,7 +35,8 @@ type Config struct {
 	// the input, by what a worker has seen. memory is the bytes that each device may take; 0: they
 	// are not ready.
 	Pays func(seen cpu.Sample, memory int64) bool
-	// Lazy has devices be opened when Pays says so for the first time; else New opens them.
+	// Lazy has devices be opened when Pays says so for the first time; else New opens them, and they
+	// pay: workers that had groups with long strings of their own would have all groups leave.
 	Lazy bool
 	// Kept: the devices are open, and will be ready within some milliseconds, mostly.
 	Kept bool
@@ -188,11 +189,14 @@ func (d *Devices) Pays(seen cpu.Sample) bool {
 	if d.config.Pays == nil {
 		return true
 	}
-	if seen.Rows == 0 {
-		return false // it is not known
-	}
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false
+	}
+	if !d.config.Lazy {
+		return true
+	}
+	if seen.Rows == 0 {
+		return false // it is not known
 	}
 	memory := int64(0)
 	if d.ready.Load() {

@@ -104,7 +104,7 @@ func (d Device) trusted(seen cpu.Sample) float64 {
 // or the CPU may be as fast, as with keys that come in order.
 func (d Device) Lazy() bool {
 	f := &d.Facts
-	return d.Use && !d.told && !f.Spec.Required() && d.costs.start(*f) > 0 && !f.Kept &&
+	return d.Use && !d.told && !f.Spec.Required() && d.costs.start(*f) > 0 && !f.Kept && !f.Regroup &&
 		(f.Filtered || f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
@@ -179,7 +179,9 @@ func (p *planner) operations() (all int) {
 	}
 	for _, exprs := range [][]*expr.Expr{p.Query.Keys, p.Query.Args} {
 		for _, e := range exprs {
-			all += e.Operations()
+			if e != nil { // as where states are merged
+				all += e.Operations()
+			}
 		}
 	}
 	return all

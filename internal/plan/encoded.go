@@ -146,9 +146,9 @@ func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64)
 	return coded, stored
 }
 
-// mostRowsOnDevice is how many bytes of rows, if each were a group, any device of a data center has
-// room for in its table, beside batches and strings.
-const mostRowsOnDevice = 4 << 30
+// mostRowsOnDevice is how many bytes of rows, if each were a group, a device of a data center has
+// room for in its table, beside batches and strings. Mostly groups are a part of the rows.
+const mostRowsOnDevice = 12 << 30
 
 // inlineWords is how many words kernels.ParquetInline has.
 const inlineWords = 2
