@@ -35,8 +35,8 @@ type Config struct {
 	// the input, by what a worker has seen. memory is the bytes that each device may take; 0: they
 	// are not ready.
 	Pays func(seen cpu.Sample, memory int64) bool
-	// Lazy has devices be opened when Pays says so for the first time. Else New opens them, and they
-	// pay: workers that had groups with long strings of their own would have all groups leave.
+	// Lazy has devices be opened when Pays says so for the first time. Else New opens them, and
+	// they pay: workers that had groups with long strings of their own would have all groups leave.
 	Lazy bool
 	// Kept: the devices are open, and will be ready within some milliseconds, mostly.
 	Kept bool
