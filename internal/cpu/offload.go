@@ -93,6 +93,7 @@ func (w *Worker) asks() bool {
 		return false
 	}
 	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
+	w.pace.turn(w.read)
 	return true
 }
 
@@ -116,18 +117,29 @@ func (w *Worker) seen(rows, groups int64) Sample {
 }
 
 // pace is how fast a worker reads, from its first batch on: until that comes files are opened, and
-// memory is touched for the first time.
+// memory is touched for the first time. Its first milliseconds are slower than the others, so that
+// each time it asks the pace is that since it asked before.
 type pace struct {
-	since time.Time // when it had come; zero: it has not
-	from  int64     // its rows
+	paceMark
+	next paceMark // when it asked, or began
+}
+
+// paceMark is a moment.
+type paceMark struct {
+	since time.Time // zero: no batch has come
+	from  int64     // rows that had been read
 }
 
 // begin is called with each batch, of whose rows there are so many with those before.
 func (p *pace) begin(read int64) {
 	if p.since.IsZero() {
-		*p = pace{time.Now(), read}
+		p.next = paceMark{time.Now(), read}
+		p.paceMark = p.next
 	}
 }
+
+// turn is called when the worker is about to ask.
+func (p *pace) turn(read int64) { p.paceMark, p.next = p.next, paceMark{time.Now(), read} }
 
 // of is how long so many rows take, in seconds; 0: there has been no second batch.
 func (p *pace) of(read int64) float64 {

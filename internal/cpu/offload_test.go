@@ -399,12 +399,22 @@ func TestPace(t *testing.T) {
 	if got := (&pace{}).of(5); got != 0 {
 		t.Errorf("%v s for rows of a worker that has no pace", got)
 	}
-	p := pace{time.Now().Add(-2 * time.Second), 100}
+	p := pace{paceMark: paceMark{time.Now().Add(-2 * time.Second), 100}}
 	p.begin(300)
 	if got := p.of(100); got != 0 {
 		t.Errorf("%v s for the first batch", got)
 	}
 	if got := p.of(300); got < 3 || got > 60 { // 200 rows in 2 s
 		t.Errorf("%v s for 300 rows", got)
+	}
+	// it has asked twice since, so that the slow beginning counts no more
+	p.next = p.paceMark
+	p.turn(300)
+	if got := p.of(300); got < 3 {
+		t.Errorf("%v s for 300 rows, when it asks for the first time", got)
+	}
+	p.turn(1000)
+	if got := p.of(1000); got > 2 { // 700 rows in no time
+		t.Errorf("%v s for 1000 rows, when it asks again", got)
 	}
 }

@@ -95,7 +95,7 @@ func (f DeviceFacts) after(seen cpu.Sample) DeviceFacts {
 
 // trusted is up to which part of the time that is predicted of the CPU a device is opened.
 func (d Device) trusted(seen cpu.Sample) float64 {
-	most := 1 - d.costs.Gain
+	most := d.costs.Paced
 	return most - (most-d.costs.Clear)*(1-min(seen.Seconds/d.costs.Trust, 1))
 }
 
