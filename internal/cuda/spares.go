@@ -29,12 +29,56 @@ type spares struct {
 	keepers int
 	streams []uintptr
 	events  []uintptr
-	pinned  []block // the oldest first
-	bytes   Size    // of pinned
-
-	memory      []Span // of the device, the oldest first
-	memoryBytes Size
+	pinned  stock[block]
+	memory  stock[Span] // of the device
 }
+
+// stock is memory that waits.
+type stock[T any] struct {
+	list  []T // the oldest first
+	bytes Size
+}
+
+// take takes memory of a size, or up to loose bytes more: the closest, and of these that which came
+// last.
+func (s *stock[T]) take(size, loose Size, of func(T) Size) (m T, ok bool) {
+	best := -1
+	for i := len(s.list) - 1; i >= 0; i-- {
+		if n := of(s.list[i]); n >= size && n-size <= loose && (best < 0 || n < of(s.list[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return m, false
+	}
+	m = s.list[best]
+	s.list = slices.Delete(s.list, best, best+1)
+	s.bytes -= of(m)
+	return m, true
+}
+
+// put adds memory, up to `most` bytes in all, and returns the oldest that is to be freed in its
+// place.
+func (s *stock[T]) put(m T, most Size, of func(T) Size) (free []T) {
+	s.list = append(s.list, m)
+	s.bytes += of(m)
+	for s.bytes > most {
+		s.bytes -= of(s.list[0])
+		free = append(free, s.list[0])
+		s.list = s.list[1:]
+	}
+	return free
+}
+
+// takeAll takes all.
+func (s *stock[T]) takeAll() (all []T) {
+	all = s.list
+	*s = stock[T]{}
+	return all
+}
+
+func blockSize(b block) Size { return b.size }
+func spanSize(s Span) Size   { return s.Size }
 
 // KeepSpares has what is closed in the device's primary context wait for the next that is made,
 // until this Context is closed: streams, events, up to 512 MiB of pinned memory, which no lender
@@ -51,8 +95,7 @@ func (c *Context) KeepSpares() {
 func (c *Context) FreePinnedSpares() error {
 	s := &c.primary.spares
 	s.mu.Lock()
-	pinned := s.pinned
-	s.pinned, s.bytes = nil, 0
+	pinned := s.pinned.takeAll()
 	s.mu.Unlock()
 	return c.freeSpares(nil, nil, pinned, nil)
 }
@@ -74,8 +117,8 @@ func (c *Context) stopKeeping() error {
 		s.mu.Unlock()
 		return nil
 	}
-	streams, events, pinned, memory := s.streams, s.events, s.pinned, s.memory
-	s.streams, s.events, s.pinned, s.bytes, s.memory, s.memoryBytes = nil, nil, nil, 0, nil, 0
+	streams, events, pinned, memory := s.streams, s.events, s.pinned.takeAll(), s.memory.takeAll()
+	s.streams, s.events = nil, nil
 	s.mu.Unlock()
 	return c.freeSpares(streams, events, pinned, memory)
 }
@@ -148,14 +191,7 @@ func (s *spares) keep(list *[]uintptr, handle uintptr) bool {
 func (s *spares) block(size Size) (b block, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.pinned) - 1; i >= 0; i-- {
-		if b = s.pinned[i]; b.size == size {
-			s.pinned = slices.Delete(s.pinned, i, i+1)
-			s.bytes -= size
-			return b, true
-		}
-	}
-	return block{}, false
+	return s.pinned.take(size, 0, blockSize)
 }
 
 // keepBlock adds idle pinned memory (SPARE-IDLE), and returns what is to be freed in its place:
@@ -166,34 +202,14 @@ func (s *spares) keepBlock(b block) (free []block) {
 	if s.keepers == 0 || b.size > mostSpare || b.device == 0 { // the last where it was not mapped
 		return []block{b}
 	}
-	s.pinned = append(s.pinned, b)
-	s.bytes += b.size
-	for s.bytes > mostSpare {
-		s.bytes -= s.pinned[0].size
-		free = append(free, s.pinned[0])
-		s.pinned = s.pinned[1:]
-	}
-	return free
+	return s.pinned.put(b, mostSpare, blockSize)
 }
 
-// memoryOf takes device memory of a size or a little more: the closest, and of these that which was
-// closed last.
+// memoryOf takes device memory of a size or a little more.
 func (s *spares) memoryOf(size Size) (m Span, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best := -1
-	for i := len(s.memory) - 1; i >= 0; i-- {
-		if n := s.memory[i].Size; n >= size && n-size <= size/looseShare && (best < 0 || n < s.memory[best].Size) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return Span{}, false
-	}
-	m = s.memory[best]
-	s.memory = slices.Delete(s.memory, best, best+1)
-	s.memoryBytes -= m.Size
-	return m, true
+	return s.memory.take(size, size/looseShare, spanSize)
 }
 
 // keepMemory adds idle device memory (SPARE-IDLE), up to so many bytes in all, and returns what is
@@ -204,27 +220,19 @@ func (s *spares) keepMemory(m Span, most Size) (free []Span) {
 	if s.keepers == 0 || m.Size > most {
 		return []Span{m}
 	}
-	s.memory = append(s.memory, m)
-	s.memoryBytes += m.Size
-	for s.memoryBytes > most {
-		s.memoryBytes -= s.memory[0].Size
-		free = append(free, s.memory[0])
-		s.memory = s.memory[1:]
-	}
-	return free
+	return s.memory.put(m, most, spanSize)
 }
 
 // takeMemory takes all device memory.
-func (s *spares) takeMemory() (all []Span) {
+func (s *spares) takeMemory() []Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, s.memory, s.memoryBytes = s.memory, nil, 0
-	return all
+	return s.memory.takeAll()
 }
 
 // idleMemory is the bytes of the device memory that waits.
 func (s *spares) idleMemory() Size {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.memoryBytes
+	return s.memory.bytes
 }
