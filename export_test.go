@@ -62,6 +62,9 @@ func PinnedRetainBytes(bytes int64) Change {
 // FewFrom has few groups leave devices at once where there are so many rows.
 func FewFrom(rows int64) Change { return func(t *exec.Tuning) { t.FewFrom = rows } }
 
+// ShareFrom has workers aggregate beside busy devices where there are so many rows.
+func ShareFrom(rows int64) Change { return func(t *exec.Tuning) { t.ShareFrom = rows } }
+
 // DevicePays has runs that may choose take a device as soon as one is ready, however small they
 // are.
 func DevicePays() Change {

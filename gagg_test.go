@@ -94,6 +94,12 @@ func exprs(texts ...string) (out []gagg.Agg) {
 // randomFile writes a table of many groups and returns its path.
 func randomFile(t testing.TB, rows int) string {
 	t.Helper()
+	return randomFileOf(t, rows, max(1, rows/20))
+}
+
+// randomFileOf is randomFile with row groups of so many rows.
+func randomFileOf(t testing.TB, rows, group int) string {
+	t.Helper()
 	table := datagen.New(datagen.Spec{Rows: rows, Seed: 3, Columns: []datagen.Column{
 		{Name: "k", Type: column.Type{Kind: column.String}, Distinct: rows / 3, Nulls: 0.01},
 		{Name: "s", Type: column.Type{Kind: column.String}, Distinct: 20, Coded: true},
@@ -101,7 +107,7 @@ func randomFile(t testing.TB, rows int) string {
 		{Name: "x", Type: column.Type{Kind: column.Float64}},
 	}})
 	var b bytes.Buffer
-	if err := table.WriteParquet(&b, datagen.Layout{RowGroup: max(1, rows/20), Codec: "snappy"}); err != nil {
+	if err := table.WriteParquet(&b, datagen.Layout{RowGroup: group, Codec: "snappy"}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "random.parquet")

@@ -65,6 +65,9 @@ func (p *Pipeline) Slot() (*Slot, error) {
 	}
 }
 
+// Queued is how many jobs wait for a stage of a lane. It returns at once.
+func (p *Pipeline) Queued() int { return len(p.queue) }
+
 // Release gives a slot back unused.
 func (p *Pipeline) Release(s *Slot) {
 	s.giveUp()

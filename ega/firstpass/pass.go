@@ -90,6 +90,10 @@ func (m *Pass) Slot(ctx context.Context) (*streams.Slot, error) {
 	return m.pipeline.Slot()
 }
 
+// Busy reports whether a job waits for each stream, beside those that it works on. It returns at
+// once.
+func (m *Pass) Busy() bool { return m.pipeline.Queued() >= m.config.Streams }
+
 // Submit hands in the first rows of a slot, each with the states of any number of input rows. It
 // does not wait. It fails if there are too many rows; the slot still belongs to the caller then.
 // Slot and Finish report that the pass has stopped.

@@ -24,10 +24,9 @@ import (
 // one only if its states can be combined like that and count their rows, so that it can be told
 // whether all of them come back. All workers use it at once.
 type Accelerator interface {
-	// Pays reports whether a worker should give up its table for the accelerator, by what the
-	// worker has seen; of nothing: whether it should in any case. It may become true later. It
-	// returns at once.
-	Pays(seen Sample) bool
+	// Absent reports whether there is none after all, so that workers aggregate all rows. It may
+	// become true later. It returns at once.
+	Absent() bool
 
 	// Tile waits for memory to fill with rows. nil: the accelerator takes none, or none yet, and
 	// rows stay on the CPU. A worker has one at a time, and holds none while it waits for another.
@@ -49,12 +48,10 @@ type Accelerator interface {
 }
 
 // Sample is what a worker has seen of the input: how many rows it has read, how many of them passed
-// the filter, and how many groups some of these made, its table's mostly. Long: there are long
-// strings among the last keys, in rows that it will not leave to the accelerator. Seconds is how
-// long so many rows take at its pace; 0: not known.
+// the filter, and how many groups some of these made, its table's mostly. Seconds is how long so
+// many rows take at its pace; 0: not known.
 type Sample struct {
 	Read, Selected, Rows, Groups int64
-	Long                         bool
 	Seconds                      float64
 }
 
@@ -71,6 +68,9 @@ type Tile interface {
 // is idle meanwhile. The calls are Begin, Add for each unit, and Submit or Release, which let go of
 // the memory.
 type BatchBuilder interface {
+	// Busy reports whether the accelerator has enough to do for as long as a unit takes to be put
+	// into a batch, or takes none yet. It returns at once.
+	Busy() bool
 	// Begin waits for memory and begins a batch there. false: the accelerator takes none now.
 	Begin() (bool, error)
 	// Add puts a unit into the batch; rows is how many it has, also if it is not put there. An

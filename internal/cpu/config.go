@@ -66,6 +66,7 @@ type Config struct {
 	Rows       int64 // rows that all workers are to see; -1: not known
 	AtMost     int64 // groups that there can be; -1: not known
 	Table      feedback.TableConfig
+	Share      bool  // workers aggregate beside an accelerator that is busy
 	CacheBytes int64 // of partition.Level
 	Memory     Memory
 

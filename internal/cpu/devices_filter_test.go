@@ -9,7 +9,7 @@ func TestDevicesFilter(t *testing.T) {
 		selectivity, bytes float64
 		want               bool
 	}{
-		{.13, 8, true}, {.13, 20, false}, {.02, 3, true}, {.02, 12, false}, {.25, 1000, true}, {0, 5, true}, {0, 7, false},
+		{.13, 8, true}, {.13, 26, true}, {.13, 27, false}, {.02, 12, true}, {.02, 30, false}, {.25, 1000, true}, {0, 19, true}, {0, 21, false},
 	} {
 		if got := devicesFilter(x.selectivity, x.bytes); got != x.want {
 			t.Errorf("%v of rows of %v bytes: %v", x.selectivity, x.bytes, got)

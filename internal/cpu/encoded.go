@@ -15,17 +15,9 @@ import (
 // rows like any others.
 //
 // UNIT-ONCE: the rows of a unit are made by the accelerator or by one worker, and only once.
-// It declines a unit before any of its rows has met a group. A worker whose table says, while it
-// reads its first unit, that the accelerator pays leaves that to it too, as long as the unit's rows
-// are nowhere but in the table, which is dropped.
-
-// skipTable gives up a table, before any row has met it, if the device is sure to be used
-// and can make rows itself.
-func (w *Worker) skipTable() {
-	if w.builder != nil && w.phase == phaseTable && w.run.accelerator.Pays(Sample{}) {
-		w.giveUpTable()
-	}
-}
+// It declines a unit before any of its rows has met a group. A worker that reads a unit itself
+// (share.go) may leave it to the accelerator after all, as long as the unit's rows are nowhere but
+// in its table, which is dropped.
 
 // takeUnit reads a unit, or has the device do that.
 func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, err error) {
@@ -39,9 +31,7 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 			return rows, err
 		}
 	}
-	w.leaves = w.builder != nil && w.phase == phaseTable && w.table.n == 0
-	rows, err = w.unit(ctx, r, unit)
-	w.leaves = false
+	rows, err = w.readUnit(ctx, r, unit)
 	if errors.Is(err, errLeft) {
 		return w.takeUnit(ctx, r, unit) // no table is left to leave a unit for
 	}
@@ -55,7 +45,7 @@ const (
 	// row in the time that a worker takes to filter it, and passingBytes more for each that passes
 	// (on an H200 with 16 threads, docs/decisions/0020).
 	leastSelectivity = .25
-	filteredBytes    = 6
+	filteredBytes    = 20
 	passingBytes     = 50
 	// sampleRows is how many rows tell.
 	sampleRows = 16 << 10
@@ -63,13 +53,11 @@ const (
 
 // packs reports whether a unit may go to the accelerator as it lies in its file.
 func (w *Worker) packs(r Reader, unit int) (bool, error) {
-	switch {
-	case w.builder == nil:
+	if w.builder == nil || w.run.accelerator.Absent() {
 		return false, nil
-	case w.phase == phaseScatter:
-	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.seen(w.read, 1)): // its group is one more row
-	default:
-		return false, nil
+	}
+	if err := w.endTable(); err != nil {
+		return false, err
 	}
 	err := w.sample(r, unit)
 	return !w.run.few.Load(), err
@@ -124,19 +112,6 @@ func devicesFilter(selectivity, rowBytes float64) bool {
 	return selectivity >= leastSelectivity || rowBytes <= filteredBytes+passingBytes*selectivity
 }
 
-// errLeft ends the reading of a unit that the device is to have.
-var errLeft = errors.New("the unit is left to the device")
-
-// leave gives up the table and the unit whose rows it holds: packing the unit takes less time than
-// making the other rows of it. What is known of the number of groups stays.
-func (w *Worker) leave() error {
-	w.note(w.table.rows.Rows)
-	w.scattered += w.rows
-	w.rows = 0
-	w.giveUpTable()
-	return errLeft
-}
-
 // pack puts a unit into the worker's batch, or into a new one. It reports false if the unit does
 // not go to the accelerator like that.
 func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
@@ -153,6 +128,7 @@ func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 		}
 		if added == encoded.AddedUnit {
 			w.out.rows += int(rows)
+			w.run.sharing.packed.Add(1)
 			return rows, true, w.settle()
 		}
 		if err := w.submit(); fresh || err != nil { // it never fits
@@ -161,13 +137,19 @@ func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 	}
 }
 
-// beginBatch begins a batch; false: the accelerator takes none now.
+// beginBatch begins a batch; false: the accelerator takes none now, or the worker reads the unit
+// itself.
 func (w *Worker) beginBatch() (ok bool, err error) {
 	if err := w.submit(); err != nil { // a worker must not wait for memory while it holds a tile
 		return false, err
 	}
+	if w.readsItself() {
+		return false, nil
+	}
 	ok, err = w.builder.Begin()
-	w.out.batch = ok && err == nil
+	if w.out.batch = ok && err == nil; w.out.batch {
+		w.run.sharing.begin()
+	}
 	return ok, err
 }
 

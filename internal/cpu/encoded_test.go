@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,9 @@ type builderOf struct {
 	failAt     int // the unit that cannot be read; -1: none
 	least      int // bytes of a batch
 
+	busy  func(n int) bool // when it is asked for the nth time; nil: never
+	asked int
+
 	tile  Tile
 	left  int // bytes of it
 	units []int
@@ -46,6 +50,11 @@ type builderOf struct {
 }
 
 var errUnit = errors.New("a unit cannot be read")
+
+func (p *builderOf) Busy() bool {
+	p.asked++
+	return p.busy != nil && p.busy(p.asked)
+}
 
 func (p *builderOf) Begin() (bool, error) {
 	t, err := p.device.Tile()
@@ -240,47 +249,62 @@ func TestEncoded(t *testing.T) {
 	}
 }
 
-// A worker whose table shows in its first unit that the device pays has the device make the rows of
-// that unit too, from the first one on, and of no unit in whose midst the table holds rows of
-// others.
-func TestEncodedAfterTable(t *testing.T) {
-	odd := func(unit int) bool { return unit%2 == 1 }
+// Workers read units themselves while the device is busy, as long as their rows become few. A unit
+// of which a worker sees that they do not goes to the device as a whole, unless the table holds
+// rows of others too.
+func TestShare(t *testing.T) {
+	odd := func(n int) bool { return n%2 == 1 }
+	always := func(int) bool { return true }
 	for _, test := range []struct {
-		name                 string
-		minRows              int64 // of a table that is judged; a unit has 900
-		unpackable, declines func(int) bool
-		packed               int // units, with one worker
+		name   string
+		rows   int // of each of 9 units
+		groups int
+		first  int // those of the first three units; 0: as many
+		busy   func(n int) bool
+		packed int // units, with one worker; -1: some, not all
+		absent bool
 	}{
-		{"first batch", 1, nil, nil, 9},
-		{"amid the first unit", 500, nil, nil, 9},
-		{"last batch", 900, nil, nil, 9},
-		{"second unit", 901, nil, nil, 7},
-		{"never", 1e6, nil, nil, 0},
-		{"odd ones cannot", 500, odd, nil, 5},
-		{"even ones cannot", 500, func(unit int) bool { return !odd(unit) }, nil, 4},
-		{"odd ones declined", 500, nil, odd, 9},
+		{name: "always busy", rows: 10_000, groups: 50, busy: always},
+		{name: "never busy", rows: 10_000, groups: 50, packed: 9},
+		{name: "by turns", rows: 10_000, groups: 50, busy: odd, packed: -1},
+		{name: "groups in the first unit", rows: shareRows + 1000, groups: 1 << 20, busy: always, packed: 9},
+		{name: "groups from the fourth unit on", rows: 10_000, groups: 1 << 20, first: 50, busy: always, packed: 5},
+		{name: "groups, by turns", rows: shareRows + 1000, groups: 1 << 20, busy: odd, packed: 9},
+		{name: "groups and no device", rows: 10_000, groups: 1 << 20, busy: always, absent: true},
 	} {
 		for _, threads := range []int{1, 3} {
-			t.Run(fmt.Sprintf("%s/threads=%d", test.name, threads), func(t *testing.T) {
-				tile := feedback.DefaultTableConfig
-				tile.MinRows = test.minRows
-				cfg := config(0, tile, noLimit)
-				d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, must: true, asks: true}
-				d.units.declines, cfg.accelerator = test.declines, d
-				in, want := data(rand.New(rand.NewPCG(7, 1)), 9, 900, 5000, "mixed", false)
-				g, err := runEncoded(t.Context(), cfg, in, threads, builderOf{unitBytes: 1000, unpackable: test.unpackable, failAt: -1})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer closed(t, &g)
-				checkSumsOf(t, mergedSums(t, cfg, &g, mergerOf(t, cfg, &g)), want)
-				if g.Sent != 9*900 {
-					t.Errorf("%d input rows are counted", g.Sent)
-				}
-				if threads == 1 && d.units.packed != test.packed {
-					t.Errorf("%d units in batches, want %d", d.units.packed, test.packed)
-				}
-			})
+			for _, tile := range []feedback.TableConfig{feedback.DefaultTableConfig, {MinRows: 1000, MinReduction: 2, CacheReduction: 1.5, FlushReduction: 1.3, CacheBytes: 1 << 14}} {
+				t.Run(fmt.Sprintf("%s/threads=%d/table=%d", test.name, threads, tile.MinRows), func(t *testing.T) {
+					cfg := config(0, tile, noLimit)
+					cfg.Share = true
+					d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, must: !test.absent, absent: test.absent}
+					cfg.accelerator = d
+					rng := rand.New(rand.NewPCG(7, 1))
+					first := cmp.Or(test.first, test.groups)
+					in, want := data(rng, 3, test.rows, first, "flat", false)
+					rest, more := data(rng, 6, test.rows, test.groups, "flat", false)
+					in = append(in, rest...)
+					for k, sum := range more {
+						want[k] += sum
+					}
+					g, err := runEncoded(t.Context(), cfg, in, threads, builderOf{unitBytes: 40_000, failAt: -1, busy: test.busy})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer closed(t, &g)
+					checkSumsOf(t, mergedSums(t, cfg, &g, mergerOf(t, cfg, &g)), want)
+					if all := int64(9 * test.rows); g.Sent != all && !test.absent {
+						t.Errorf("%d input rows of %d are counted", g.Sent, all)
+					}
+					got := d.units.packed
+					if test.packed < 0 && got > 0 && got < 9 {
+						got = test.packed
+					}
+					if threads == 1 && got != test.packed {
+						t.Errorf("%d units in batches, want %d", d.units.packed, test.packed)
+					}
+				})
+			}
 		}
 	}
 }

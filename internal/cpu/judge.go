@@ -94,21 +94,13 @@ func (r *Run) firstCheck() int64 {
 	return r.cfg.Table.MinRows / 2
 }
 
-// judge decides whether the table is worth keeping, each time the rows seen
-// have doubled, more often while a device might take them.
+// judge decides whether the table is worth keeping, each time the rows seen have doubled.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
 	total, thresholds := w.rowsEach(), w.thresholds()
-	device := false
-	if w.run.accelerator != nil {
-		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Table.MinRows)
-		device = w.run.accelerator.Pays(w.seen(w.rows, int64(w.table.n)))
-	}
 	seen := w.observe(total)
 	switch {
-	case device && w.leaves:
-		return w.leave()
-	case device:
+	case w.apart():
 	case w.table.inCache():
 		return w.regrow()
 	case thresholds.DecideTable(seen, total) == feedback.KeepTable:
@@ -118,11 +110,14 @@ func (w *Worker) judge() error {
 		w.expected = seen.Expected(w.rowsAll())
 		return w.cache()
 	}
-	if err := w.flush(); err != nil {
-		return err
-	}
+	return w.flushForGood()
+}
+
+// flushForGood empties the table and gives it up.
+func (w *Worker) flushForGood() error {
+	err := w.flush()
 	w.giveUpTable()
-	return nil
+	return err
 }
 
 // without is the counts of a worker without a table that grows when it was judged last.
@@ -182,11 +177,6 @@ func (w *Worker) cache() error {
 	}
 	return err
 }
-
-// deviceChecks is after how many times the least number of rows a worker asks
-// again whether a device takes them: some 20 ms. Asking compares counts; an answer that is late
-// by as much leaves some 20 ms of rows in a table.
-const deviceChecks = 4
 
 // giveUpTable has the rows of batches placed directly from now on.
 func (w *Worker) giveUpTable() {

@@ -42,7 +42,7 @@ func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 	case w.encoder.HasLong():
 		w.run.long.Store(true)
 		return nil, nil
-	case w.cfg.States.HasRefs():
+	case w.cfg.States.HasRefs() || w.shares():
 		return nil, nil
 	}
 	rows, err := w.allocRows(n)
@@ -65,7 +65,6 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 			return nil, err
 		}
 		if t == nil {
-			w.ask()
 			return nil, nil
 		}
 		w.out = outgoing{tile: t, left: t.Words()}
@@ -79,28 +78,19 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 	return rows, nil
 }
 
-// ask tells the accelerator, every so many rows, what a worker has seen that has no table to judge:
-// devices may be opened only when that says that they pay.
-func (w *Worker) ask() {
-	if w.asks() {
-		w.run.accelerator.Pays(w.seen(w.selected, int64(w.sketch.Estimate())))
-	}
-}
+// deviceChecks is after how many times the least number of rows a worker asks
+// again whether a device would be faster: some 20 ms. Asking compares counts.
+const deviceChecks = 4
 
-// asks reports, every so many rows, whether it is time to ask.
-func (w *Worker) asks() bool {
+// reconsiders reports, every so many rows, whether the run should end for one with an accelerator.
+func (w *Worker) reconsiders() bool {
 	if w.read < w.nextAsk {
 		return false
 	}
 	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
 	w.pace.turn(w.read)
-	return true
-}
-
-// reconsiders reports whether the run should end for one with an accelerator.
-func (w *Worker) reconsiders() bool {
 	switch {
-	case !w.asks() || w.selected == 0:
+	case w.selected == 0:
 		return false
 	case w.phase == phaseTable && !w.table.inCache():
 		return w.run.reconsider(w.seen(w.rows, int64(w.table.n)))
@@ -108,12 +98,9 @@ func (w *Worker) reconsiders() bool {
 	return w.run.reconsider(w.seen(w.selected, int64(w.sketch.Estimate())))
 }
 
-// seen is what a worker tells the accelerator, of so many rows that made so many groups.
+// seen is what a worker has seen, of so many rows that made so many groups.
 func (w *Worker) seen(rows, groups int64) Sample {
-	return Sample{
-		Read: w.read, Selected: w.selected, Rows: rows, Groups: groups, Long: w.encoder.HasLong() && !w.leaves,
-		Seconds: w.pace.of(w.read),
-	}
+	return Sample{Read: w.read, Selected: w.selected, Rows: rows, Groups: groups, Seconds: w.pace.of(w.read)}
 }
 
 // pace is how fast a worker reads, from its first batch on: until that comes files are opened, and
@@ -182,7 +169,7 @@ func (w *Worker) release() {
 // put gives rows, whose hashes have been noted, to the device as far as it takes them, and
 // places the others.
 func (w *Worker) put(rows []uint64) error {
-	if w.run.accelerator == nil || w.cfg.States.HasRefs() || w.isEmpty(rows) {
+	if w.run.accelerator == nil || w.cfg.States.HasRefs() || w.isEmpty(rows) || w.shares() {
 		w.openBuckets()
 		return w.store.place(rows)
 	}

@@ -28,7 +28,6 @@ type fakeDevice struct {
 	refusals int
 	failAt   int // 0: never
 	must     bool
-	asks     bool // Pays wants some rows to have been seen
 	absent   bool
 	tiles    int
 	open     int // tiles out
@@ -67,7 +66,8 @@ func (d *fakeDevice) Tile() (Tile, error) {
 	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
 }
 
-func (d *fakeDevice) Pays(seen Sample) bool { return d.units.in != nil && (seen.Rows > 0 || !d.asks) }
+// Absent has workers whose rows alone it takes judge their tables as if there were none.
+func (d *fakeDevice) Absent() bool { return d.units.in == nil || d.absent }
 
 // Await gives all rows back if the device does not come.
 func (d *fakeDevice) Await() (bool, []Returned, error) {

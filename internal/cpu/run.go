@@ -173,9 +173,11 @@ func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker
 	}, first.Cols) {
 		w.pipe.Where = w.pipe.Residual
 	}
-	if in.Builder != nil && r.accelerator != nil {
-		w.builder = in.Builder(reader)
-		w.skipTable()
+	if r.accelerator != nil {
+		if in.Builder != nil {
+			w.builder = in.Builder(reader)
+		}
+		w.share(in.Units, next)
 	}
 	for {
 		unit := int(next.Add(1)) - 1

@@ -86,7 +86,7 @@ func (w *Worker) flush() error {
 // restart begins with a table without groups.
 func (w *Worker) restart() {
 	w.codes, w.sizes, w.judged = codes{}, sizes{}, judged{}
-	w.rows, w.nextCheck, w.leaves = 0, w.run.firstCheck(), false
+	w.rows, w.nextCheck = 0, w.run.firstCheck()
 }
 
 // note shows the hashes of the table's rows to the sketch: seeded ones, as of all rows that follow,
@@ -294,6 +294,7 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 // that it can take; the others are in buckets then, of 2^hashBits partitions unless the
 // worker has partitioned before. staying is its table, if that is merged in place; else nil.
 func (w *Worker) Finish(hashBits uint, staying *inPlaceTable) error {
+	w.sharing = nil // from now on the accelerator takes rows
 	w.dropBatchRows()
 	w.forget()
 	if w.store.buckets == nil {

@@ -29,6 +29,7 @@ type Run struct {
 	long    atomic.Bool
 	sampled atomic.Bool  // a worker has begun to find out whether enough rows pass the filter
 	few     atomic.Bool  // they do not, for the accelerator to decode them: Worker.sample
+	sharing sharing      // units between workers and the accelerator
 	longest atomic.Int64 // bytes of the longest text that workers have reported
 	joined  bool         // no key is in two tables
 	// about how many there are, from the end of the input on; 0: not known

@@ -62,11 +62,11 @@ type Worker struct {
 	filtered       bool  // the query has a filter
 	sampled        bool  // it, or another worker, has looked how many rows pass it: sample
 	read, selected int64 // rows of the input that came, and those of them that passed the filter
-	pace           pace  // where there is an accelerator, or may be
+	pace           pace  // where there may be an accelerator
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
 	rows, nextCheck int64   // rows that went into the table; how many at its next check
-	nextAsk         int64   // value of read at which the accelerator is told next, without a table
+	nextAsk         int64   // value of read at which it is told next whether one would be faster
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
 	judged          judged  // the table
@@ -98,7 +98,7 @@ type Worker struct {
 	batchHeld  int64        // bytes of batchRows
 	out        outgoing     // the tile that is being filled for the device
 	builder    BatchBuilder // nil: the device does not take units as they are
-	leaves     bool         // the unit being read may yet go to the device (UNIT-ONCE)
+	sharing    *worksShare  // nil: it does not aggregate beside the accelerator
 	whole      whole        // the input rows that rows with states stand for (regroup.go)
 }
 
@@ -216,11 +216,11 @@ func (w *Worker) Add(b *column.Batch) error {
 
 func (w *Worker) add(b *column.Batch) error {
 	w.read += b.Stands()
-	if w.run.accelerator != nil || w.run.reconsider != nil {
+	if w.run.reconsider != nil {
 		w.pace.begin(w.read)
-	}
-	if w.run.reconsider != nil && w.reconsiders() {
-		return ErrReconsider
+		if w.reconsiders() {
+			return ErrReconsider
+		}
 	}
 	b, err := w.filter(b)
 	if err != nil || b.Rows == 0 {
@@ -263,7 +263,10 @@ func (w *Worker) add(b *column.Batch) error {
 	if w.grouping != nil && w.part == 0 {
 		return w.addGroupings(b.Rows)
 	}
-	return w.addEvaluated(b.Rows)
+	if err := w.addEvaluated(b.Rows); err != nil || w.sharing == nil {
+		return err
+	}
+	return w.judgeSharing()
 }
 
 // addEvaluated adds the rows of a batch whose keys and arguments are known.

@@ -106,7 +106,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 		Stride: cpu.Stride(keys, states), Partitions: partitions, Table: r.plan.Table,
 		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(r.plan.Query.RowSets()),
 		Budget: r.budget,
-		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
+		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast, Share: onDevices && r.plan.Facts.Rows >= r.opt.Tuning.ShareFrom,
 	}
 	if onDevices {
 		layout := r.deviceLayout(keys, states)

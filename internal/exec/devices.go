@@ -45,15 +45,6 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	}
 	if spec.Required() {
 		c.Refused, c.Needed = spec.Refused, max(len(spec.Numbers), 1)
-	} else {
-		c.Lazy = decision.Lazy()
-		c.Pays = func(seen cpu.Sample, memory int64) bool {
-			choice := decision.Pays(seen, memory)
-			if choice.Use && memory == 0 {
-				r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
-			}
-			return choice.Use
-		}
 	}
 	if c.Decode.Plan != nil {
 		a.texts, c.Texts = r.newTexts(a)

@@ -20,6 +20,7 @@ type Tuning struct {
 	BucketGain        float64                            // gpu.Config.Gain
 	PinnedRetainBytes int64                              // gpu.Config.RetainBytes
 	FewFrom           int64                              // gpu.Config.FewFrom
+	ShareFrom         int64                              // input rows from which on cpu.Config.Share
 	Accelerator       func(*gpu.Devices) cpu.Accelerator // how devices are given to the workers
 	Tiles             func() (gpu.BatchTile, error)      // gpu.Config.Tiles
 	// is called with each run that begins; nil: it is not
@@ -34,6 +35,7 @@ func DefaultTuning() Tuning {
 		// these
 		PinnedRetainBytes: mostEarly,
 		FewFrom:           1 << 20, // so that tests of few rows read groups on devices
+		ShareFrom:         1 << 20, // so that devices make the rows of such tests
 		Accelerator:       func(d *gpu.Devices) cpu.Accelerator { return d },
 	}
 }

@@ -34,6 +34,8 @@ func (d *Devices) NewBuilder(reader decode.Reader, keys *key.Encoder) cpu.BatchB
 	return &builder{devices: d, builder: decode.NewBuilder(d.config.Decode.Plan, d.config.Decode.Limits, reader, keys)}
 }
 
+func (b *builder) Busy() bool { return b.devices.busy() }
+
 func (b *builder) Begin() (bool, error) {
 	t, err := b.devices.batchTile()
 	if err != nil || t == nil {

@@ -20,7 +20,6 @@ func TestBuilder(t *testing.T) {
 		}
 	}
 	d.opened = make(chan struct{})
-	d.wanted.Store(true)
 	begin(true)
 	if drawn.Reserved() != 4096 {
 		t.Errorf("%d bytes are drawn for a batch", drawn.Reserved())

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,13 +30,6 @@ type Config struct {
 	// run goes on without.
 	Refused func(err error) error
 	Needed  int // how many these are
-	// Pays predicts, for a run that can do without devices, whether they are faster for the rest of
-	// the input, by what a worker has seen. memory is the bytes that each device may take; 0: they
-	// are not ready.
-	Pays func(seen cpu.Sample, memory int64) bool
-	// Lazy has devices be opened when Pays says so for the first time. Else New opens them, and
-	// they pay: workers that had groups with long strings of their own would have all groups leave.
-	Lazy bool
 	// Kept: the devices are open, and will be ready within some milliseconds, mostly.
 	Kept bool
 
@@ -118,8 +110,7 @@ type Devices struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	begun  sync.Once     // opening them
-	since  time.Time     // when that began
+	since  time.Time     // when opening them began
 	opened chan struct{} // closed when all are open, or one has failed
 	took   time.Duration // until then
 	// of the host's memory, for a run that needs devices: workers have all other by the time that
@@ -127,7 +118,6 @@ type Devices struct {
 	reserve  *budget.Reservation
 	contexts []*cuda.Context
 	passes   []*pass     // also when they are closed
-	wanted   atomic.Bool // they are being opened, or open
 	ready    atomic.Bool // passes take tiles
 	err      error       // why they do not
 	turn     atomic.Int64
@@ -148,65 +138,30 @@ func New(ctx context.Context, c Config) *Devices {
 	if c.Refused != nil {
 		d.reserve = newReserve(&d.config, c.Needed)
 	}
-	if !c.Lazy {
-		d.begin()
-	}
+	d.begin()
 	return d
 }
 
-// begin begins to open the devices, unless that has begun or they are forgone.
+// begin begins to open the devices.
 func (d *Devices) begin() {
-	d.begun.Do(func() {
-		d.since = time.Now()
-		d.wanted.Store(true)
-		go func() {
-			defer close(d.opened)
-			d.err = d.open()
-			d.took = time.Since(d.since)
-			if d.err != nil {
-				d.early.fail()
-				return
-			}
-			d.ready.Store(true)
-			d.early.start(d.config.Threads)
-		}()
-	})
+	d.since = time.Now()
+	go func() {
+		defer close(d.opened)
+		d.err = d.open()
+		d.took = time.Since(d.since)
+		if d.err != nil {
+			d.early.fail()
+			return
+		}
+		d.ready.Store(true)
+		d.early.start(d.config.Threads)
+	}()
 }
 
-// errForgone is why devices are not open that would not have paid.
-var errForgone = errors.New("no GPU would have paid")
-
-// forgo keeps devices from being opened, unless that has begun.
-func (d *Devices) forgo() {
-	d.begun.Do(func() {
-		d.err = errForgone
-		close(d.opened)
-	})
-}
-
-// Pays reports whether a worker should give up its table for the devices (cpu.Accelerator).
-func (d *Devices) Pays(seen cpu.Sample) bool {
-	if d.config.Pays == nil {
-		return true
-	}
-	if pending, err := d.Opened(); !pending && err != nil {
-		return false
-	}
-	if !d.config.Lazy {
-		return true
-	}
-	if seen.Rows == 0 {
-		return false // it is not known
-	}
-	memory := int64(0)
-	if d.ready.Load() {
-		memory = slices.MinFunc(d.passes, func(a, b *pass) int { return cmp.Compare(a.memory, b.memory) }).memory
-	}
-	if !d.config.Pays(seen, memory) {
-		return false
-	}
-	d.begin()
-	return true
+// Absent reports whether there are no devices, as opening them has failed (cpu.Accelerator).
+func (d *Devices) Absent() bool {
+	pending, err := d.Opened()
+	return !pending && err != nil
 }
 
 func (d *Devices) open() (err error) {
@@ -288,7 +243,6 @@ func (d *Devices) Close() error {
 	if d.config.Leave {
 		return nil
 	}
-	d.forgo()
 	select {
 	case <-d.opened:
 		return d.close()
@@ -305,7 +259,6 @@ func (d *Devices) Close() error {
 // failure of one, also with Leave: other owners need the memory now.
 func (d *Devices) Void() error {
 	d.stop()
-	d.forgo()
 	<-d.opened
 	return d.close()
 }

@@ -52,7 +52,7 @@ func (o *outcome) stayed() bool { return o.context != nil }
 // Opening reports whether devices are being opened.
 func (d *Devices) Opening() bool {
 	pending, _ := d.Opened()
-	return pending && d.wanted.Load()
+	return pending
 }
 
 // Opened tells whether devices were opened, and if not, why; pending: that is not known yet.

@@ -36,9 +36,6 @@ func (d *Devices) tile() (anyTile, error) {
 	if d.ready.Load() {
 		return tileOrError(d.slot())
 	}
-	if !d.wanted.Load() {
-		return nil, nil
-	}
 	d.awaitKept()
 	if _, err := d.Opened(); err != nil {
 		return nil, d.refused()
@@ -56,6 +53,20 @@ func (d *Devices) tile() (anyTile, error) {
 // and a tile that is filled before takes as long, in memory that was not touched before, and is
 // copied. They take longer where kernels have to be loaded.
 const keptReady = 10 * time.Millisecond
+
+// busy reports whether all devices have enough to do, or are not ready and will not soon be. More
+// than a batch of each stream that waits would have them end later than the workers.
+func (d *Devices) busy() bool {
+	if !d.ready.Load() {
+		return !d.config.Kept || time.Since(d.since) > keptReady
+	}
+	for _, p := range d.passes {
+		if !p.Busy() {
+			return false
+		}
+	}
+	return true
+}
 
 // awaitKept waits for devices that will soon be ready.
 func (d *Devices) awaitKept() {

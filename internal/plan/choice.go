@@ -19,7 +19,6 @@ type DeviceFacts struct {
 	Spec        device.Spec
 	Unsupported string // why no device can combine the groups; "": one can
 	NoDevice    string // why no device can be used; "": one can, or it was not looked for
-	Opened      bool   // the device is ready: it takes part, with these rows or without
 	Kept        bool   // the device is open, since the caller keeps it so
 	Rereadable  bool   // the input can be read again, should a device fail in mid-run
 	Devices     int    // that would share the work; 0: one
@@ -39,13 +38,10 @@ type DeviceFacts struct {
 	// known, and all are counted
 	Filtered    bool
 	Selectivity float64
-	Operations  int // of the filter, keys and arguments, for a row
-	Updates     int // states that a row changes
-	// Mixed: workers have rows with long strings, which they know by other refs than devices:
-	// groups of both meet on the host
-	Mixed   bool
-	Reading float64 // seconds that workers take for these rows at their pace so far; 0: predicted
-	Regroup bool    // the groups are grouped by fewer keys: most are not put out
+	Operations  int     // of the filter, keys and arguments, for a row
+	Updates     int     // states that a row changes
+	Reading     float64 // seconds that workers take for these rows at their pace so far; 0: predicted
+	Regroup     bool    // the groups are grouped by fewer keys: most are not put out
 	// Regroups: a device that has all groups does that, which takes some milliseconds
 	Regroups bool
 
@@ -113,12 +109,9 @@ func (c Costs) device(f DeviceFacts) float64 {
 	groups := f.putOut()
 	devices := float64(max(f.Devices, 1))
 	link := c.Link * devices
-	end := 0.0
-	if !f.Opened { // an opened device has to end in either case
-		end = c.End
-		if !f.Kept {
-			end += c.Exit
-		}
+	end := c.End
+	if !f.Kept {
+		end += c.Exit
 	}
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
@@ -132,10 +125,6 @@ func (c Costs) device(f DeviceFacts) float64 {
 	if f.Regroup && !f.Regroups {
 		_, groups = f.counts()
 		put = c.Group
-	}
-	if f.Mixed {
-		_, all := f.counts()
-		end += all * c.Mixed / f.builders()
 	}
 	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.builders())
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
@@ -178,10 +167,7 @@ func (c Costs) slower(f DeviceFacts, now float64) float64 {
 }
 
 func (c Costs) start(f DeviceFacts) float64 {
-	switch {
-	case f.Opened:
-		return 0
-	case f.Kept:
+	if f.Kept {
 		return c.Ready
 	}
 	return c.Start

@@ -55,7 +55,6 @@ func TestChooseDevice(t *testing.T) {
 
 		{name: "3e7 rows", f: medium},
 		{name: "3e7 rows on a device that is kept open", f: medium, change: func(f *DeviceFacts) { f.Kept = true }, use: true},
-		{name: "few rows on a device that is ready", f: small, change: func(f *DeviceFacts) { f.Opened = true }, use: true},
 		{name: "asked for the CPU", f: question(1e6, 14e8), change: ask("cpu"), reason: "as asked for"},
 		{name: "asked for a device", f: small, change: ask("gpu"), use: true, reason: "as asked for"},
 		{name: "asked for devices", f: small, change: ask("0,1"), use: true, reason: "as asked for"},
@@ -67,7 +66,7 @@ func TestChooseDevice(t *testing.T) {
 		{name: "no device is there", f: question(1e6, 14e8), change: func(f *DeviceFacts) { f.NoDevice = "no driver" }, reason: "no driver"},
 		{name: "a stream", f: question(1e6, 14e8), change: func(f *DeviceFacts) { f.Rereadable = false }, reason: "could not be read again"},
 		{name: "nobody knows how many rows", f: question(1e6, 14e8), change: func(f *DeviceFacts) { f.Rows = -1 }, reason: "how many rows"},
-		{name: "no rows", f: question(1e6, 0), change: func(f *DeviceFacts) { f.Rows, f.Opened = 0, true }, reason: "no rows"},
+		{name: "no rows", f: question(1e6, 0), change: func(f *DeviceFacts) { f.Rows, f.Kept = 0, true }, reason: "no rows"},
 	} {
 		if x.change != nil {
 			x.change(&x.f)

@@ -34,10 +34,6 @@ type Costs struct {
 	// of an H200 for SearchPhrase, 2.4e-9 for URL (docs/experiments/0019)
 	Stored float64
 
-	// Mixed: a group with long strings of which workers and devices have rows: it leaves the device
-	// and is merged. 230 to 340e-9 beside an H100 (docs/experiments/0019)
-	Mixed float64
-
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
 	Put   float64 // finishing a group, to Arrow: q10's output, from a device
 
@@ -94,7 +90,7 @@ type Costs struct {
 }
 
 var defaultCosts = Costs{
-	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Stored: 1e-9, Mixed: 300e-9, Group: 110e-9, Put: 80e-9,
+	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Stored: 1e-9, Group: 110e-9, Put: 80e-9,
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,

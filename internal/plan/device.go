@@ -44,32 +44,23 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Pays decides, while the input is read, whether devices are to be used for the rest of it, from
-// what a worker has seen, as all others do about. memory is what each device has; 0: none is open
-// yet.
+// Pays predicts, while the CPU reads the input, whether devices would be faster for the rest of it,
+// from what a worker has seen, as all others do about.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
 // texts what footers do not, but gets slower as its tables grow. The shorter it has been measured
 // the more must be gained by opening a device.
-func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
-	workers := d.Facts.builders()
-	if d.Reconsiders {
-		workers = d.Facts.threads()
-	}
-	read := workers * float64(seen.Read)
+func (d Device) Pays(seen cpu.Sample) Choice {
+	read := d.Facts.threads() * float64(seen.Read)
 	left := max(float64(d.Facts.Rows)-read, 0)
 	f := d.Facts.after(seen).rest(int64(left))
-	f.Opened, f.Mixed = memory > 0, seen.Long
-	if f.Opened {
-		f.Memory = memory
-	}
 	if read > 0 {
 		all := f
 		all.Rows, all.Bytes, all.Plain = d.Facts.Rows, d.Facts.Bytes, d.Facts.Plain
 		f.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
 	choice := d.costs.choose(f)
-	if !f.Opened && !f.Kept {
+	if !f.Kept {
 		choice.Use = choice.Use && choice.Device < d.trusted(seen)*choice.CPU
 	}
 	return choice
@@ -77,8 +68,7 @@ func (d Device) Pays(seen cpu.Sample, memory int64) Choice {
 
 // Anew is Pays for a run that would begin anew, with devices from its beginning.
 func (d Device) Anew(seen cpu.Sample) Choice {
-	seen.Long = false // rows with long strings are not kept
-	choice := d.Pays(seen, 0)
+	choice := d.Pays(seen)
 	choice.Device = max(choice.Device, d.costs.device(d.Facts.after(seen)))
 	choice.Use = choice.Device < d.trusted(seen)*choice.CPU
 	return choice
@@ -99,10 +89,10 @@ func (d Device) trusted(seen cpu.Sample) float64 {
 	return most - (most-d.costs.Clear)*(1-min(seen.Seconds/d.costs.Trust, 1))
 }
 
-// Lazy reports whether devices should be opened only when workers have told their pace: opening
+// unsure reports whether devices should be opened only when workers have told their pace: opening
 // takes its time, and it is not known how many rows pass the filter, or how many groups they make,
 // or the CPU may be as fast, as with keys that come in order.
-func (d Device) Lazy() bool {
+func (d Device) unsure() bool {
 	f := &d.Facts
 	return d.Use && !d.told && !f.Spec.Required() && d.costs.start(*f) > 0 && !f.Kept && !f.Regroup &&
 		(f.Filtered || f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)

@@ -159,31 +159,18 @@ func TestDevicePays(t *testing.T) {
 	} {
 		seen := cpu.Sample{Seconds: x.seconds}
 		seen.Read, seen.Selected, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
-		if got := d.Pays(seen, 0).Use; got != x.want {
+		if got := d.Pays(seen).Use; got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
-	long := cpu.Sample{Seconds: 1}
-	long.Read, long.Selected, long.Rows, long.Groups = all/100, all/100, 1e6, 999_999
-	dear := d
-	dear.costs.Mixed = 1e-6
-	if before := dear.Pays(long, 0).Use; !before {
-		t.Error("a device does not pay for 99 s to come")
-	}
-	if long.Long = true; dear.Pays(long, 0).Use {
-		t.Error("a device pays where all groups leave it to be merged, in 250 s")
-	}
-	if !dear.Anew(long).Use {
-		t.Error("a run does not begin anew, of which no worker has long strings")
-	}
 	few := cpu.Sample{Seconds: .001}
 	few.Read, few.Selected, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
-	if d.Pays(few, 0).Use {
+	if d.Pays(few).Use {
 		t.Error("a device pays where the CPU takes .2 s")
 	}
 	// All groups have one row, of the rows that pass.
 	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Selected: all / 1000, Rows: all / 1000, Groups: all / 1000}
-	if choice := d.Pays(sparse, 0); choice.CPU > 8 {
+	if choice := d.Pays(sparse); choice.CPU > 8 {
 		t.Errorf("%+v for 1e8 groups of 1e9 rows at a pace of .4 s", choice)
 	}
 }
@@ -206,7 +193,7 @@ func TestDevicePaysTrust(t *testing.T) {
 		{100, .02, true}, // 2 s
 	} {
 		seen := cpu.Sample{Seconds: x.seconds, Read: all / x.parts, Selected: all / x.parts, Rows: all / x.parts, Groups: 5}
-		if got := d.Pays(seen, 0); got.Use != x.want {
+		if got := d.Pays(seen); got.Use != x.want {
 			t.Errorf("%+v: %+v", x, got)
 		}
 	}
@@ -232,7 +219,7 @@ func TestSlower(t *testing.T) {
 
 // A device is opened only when it is known to pay, where the plan does not know how many rows pass
 // and how many groups they make, or the CPU may be as fast, and opening takes time.
-func TestDeviceLazy(t *testing.T) {
+func TestDeviceUnsure(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		by, where string
@@ -252,7 +239,7 @@ func TestDeviceLazy(t *testing.T) {
 		p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
 		d := p.decideDevice()
 		d.Use, d.Choice.CPU = true, x.times*d.Choice.Device
-		if got := d.Lazy(); got != x.want {
+		if got := d.unsure(); got != x.want {
 			t.Errorf("%+v: %t; %+v", x, got, d.Facts)
 		}
 	}
