@@ -20,8 +20,8 @@ import (
 // alone (DEVICE-REFS), workers share no more: the one that sees it leaves its unit to the
 // accelerator if it can (UNIT-ONCE), and all of them only put units into batches from then on.
 //
-// No more than a part of the workers read at a time. A unit takes a worker many times as long as the
-// accelerator, which would have nothing to do meanwhile.
+// No more than a part of the workers read at a time. A unit takes a worker many times as long as
+// the accelerator, which would have nothing to do meanwhile.
 
 const (
 	// shareRows is how many rows a worker reads before it says that they become few.
