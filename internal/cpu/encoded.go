@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/encoded"
@@ -40,7 +41,7 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 
 const (
 	// leastSelectivity is the part of the rows that has to pass a filter for a device to decode
-	// them all, of units of any size. Where fewer do, workers read the other columns for those
+	// them all, of units of any size, unless workers would read all columns in any case. Where fewer do, workers read the other columns for those
 	// alone, which takes a device longer where units are large: it decodes filteredBytes for each
 	// row in the time that a worker takes to filter it, and passingBytes more for each that passes
 	// (on an H200 with 16 threads, docs/decisions/0020).
@@ -100,10 +101,16 @@ func (w *Worker) sample(r Reader, unit int) error {
 			selected += len(left)
 		}
 	}
-	if rows == 0 || !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)) {
+	if rows == 0 || !w.filtersAll() && !devicesFilter(float64(selected)/float64(rows), w.builder.RowBytes(unit)) {
 		w.run.few.Store(true)
 	}
 	return nil
+}
+
+// filtersAll reports whether workers would read all columns of all rows to filter them.
+func (w *Worker) filtersAll() bool {
+	others := func(c int) bool { return !slices.Contains(w.pipe.First.Cols, c) }
+	return w.pipe.Residual.Filter == nil && !w.builder.Computes() && !slices.ContainsFunc(w.pipe.Used, others)
 }
 
 // devicesFilter reports whether a device decodes units of so many bytes a row, of whose rows that

@@ -53,7 +53,7 @@ const (
 func (p *Plan) descriptorBytes(pages, tasks, dicts int) int {
 	return pages*pageBytes + tasks*taskBytes +
 		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes +
-		len(p.Steps)*stepBytes + dicts*dictBytes
+		len(p.Steps)*stepBytes + dicts*dictBytes + len(p.patterns)
 }
 
 // describe writes the descriptors behind the data, into memory of Size bytes
@@ -69,7 +69,8 @@ func (p *Batch) describe(memory []byte) {
 	to = put(to, p.plan.Nulls)
 	to = put(to, p.plan.Fields)
 	to = put(to, p.plan.Steps)
-	put(to, p.dicts)
+	to = put(to, p.dicts)
+	put(to, p.plan.patterns)
 }
 
 // put copies descriptors, as they lie in memory, and returns what is behind

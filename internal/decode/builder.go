@@ -269,6 +269,11 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 			binary.LittleEndian.PutUint64(to[8*i:], uint64(s.Len))
 		}
 		return encoded.AddedUnit
+	case kernels.ParquetMatch:
+		for i := range values.Len {
+			binary.LittleEndian.PutUint64(to[8*i:], o.Match.Word(values.Bytes(i)))
+		}
+		return encoded.AddedUnit
 	case kernels.ParquetValue:
 		switch {
 		case values.Type.IsFloat():

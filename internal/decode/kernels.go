@@ -194,11 +194,14 @@ func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 		Fields:  next(len(p.plan.Fields), fieldBytes),
 		Steps:   next(len(p.plan.Steps), stepBytes),
 		Dicts:   next(len(p.dicts), dictBytes),
-		Arrays:  arrays,
-		Places:  places,
-		Kept:    kept,
-		Made:    out.Made.Ptr,
-		Stop:    out.Stop.Ptr,
+
+		Patterns: next(len(p.plan.patterns), 1),
+
+		Arrays: arrays,
+		Places: places,
+		Kept:   kept,
+		Made:   out.Made.Ptr,
+		Stop:   out.Stop.Ptr,
 
 		ArrayWords: uint64(arrayWords(p.rows)),
 		PageCount:  uint32(len(p.pages)),

@@ -13,9 +13,10 @@ import (
 type Output struct {
 	kernels.ParquetOutput
 
-	Source int        // column of the scan, counted among those that are read; Computed: none
-	Of     *expr.Expr // of the source alone, computed on the entries of its dictionary; nil: its values
-	Field  int        // field of the key; -1: a value
+	Match  *expr.Match // of kernels.ParquetMatch: the pattern
+	Source int         // column of the scan, counted among those that are read; Computed: none
+	Of     *expr.Expr  // of the source alone, computed on the entries of its dictionary; nil: its values
+	Field  int         // field of the key; -1: a value
 }
 
 // Computed is the Source of an output that the program makes.
@@ -37,6 +38,8 @@ type Plan struct {
 	// Limited: of groups only the first in order of hash are wanted. Rows beyond some hash may be
 	// passed over
 	Limited bool
+
+	patterns []byte // of the outputs that have one (SetMatch), as kernels take them
 
 	HashWords int // of a row: 1, or 0 where the group-by kernels compute the hash
 	KeyWords  int
@@ -94,12 +97,25 @@ func (p *Plan) AnyLength() bool {
 // AnyLength reports whether kernels take strings of any length for the output, as they lie in pages
 // of values.
 func (o *Output) AnyLength() bool {
-	return o.Of == nil && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.Form == kernels.ParquetLength)
+	return o.Of == nil && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.told())
+}
+
+// told reports whether the output is one word that is told of a string, whatever its length.
+func (o *Output) told() bool {
+	return o.Form == kernels.ParquetLength || o.Form == kernels.ParquetMatch
+}
+
+// SetMatch makes the output whether strings are of a pattern.
+func (p *Plan) SetMatch(output int, m *expr.Match) {
+	o := &p.Outputs[output]
+	o.Form, o.Match, o.Pattern = kernels.ParquetMatch, m, uint32(len(p.patterns))
+	p.patterns = kernels.AppendParquetPattern(p.patterns, m.Pieces)
 }
 
 // arraysOf is how many arrays an output has.
 func arraysOf(o *kernels.ParquetOutput) uint32 {
-	if o.Form == kernels.ParquetValue || o.Form == kernels.ParquetLength {
+	switch o.Form {
+	case kernels.ParquetValue, kernels.ParquetLength, kernels.ParquetMatch:
 		return 1
 	}
 	return uint32(o.Words) + 1

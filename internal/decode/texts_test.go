@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -269,6 +270,65 @@ func TestTextLengths(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whether strings are of patterns, of pages of all kinds and of dictionaries: patterns of parts of
+// the strings, of their beginnings and ends, and of all that there is of one.
+func TestTextMatches(t *testing.T) {
+	found := 0
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		rows := 1 + r.IntN(2000)
+		d := newDevice(t)
+		s := texts(longTexts(r, rows, 1+r.IntN(100)))
+		if seed%2 == 1 {
+			s = texts(someTexts(r, rows, 0, 15, 50))
+		}
+		g := newRig(t, seed, []source{ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(9)) }))}, []source{s})
+		g.plan.SetMatch(1, &expr.Match{Pieces: [][]byte{[]byte("of another output")}})
+		m := &expr.Match{Pieces: somePieces(r, s.vector.Bytes(r.IntN(rows)))}
+		g.plan.SetMatch(1, m)
+		g.plan.States = g.plan.States[:2] // the value alone, as it is
+		g.plan.Nulls = nil
+		g.unit(0, rows)
+		p, memory := g.finish()
+		got, stop := d.make(t, p, memory)
+		if stop != 0 {
+			t.Fatalf("stopped: %s", Reason(stop))
+		}
+		stride := g.plan.RowWords()
+		for i := range rows {
+			text := s.vector.Bytes(i)
+			if w := got[i*stride+stride-1]; w != m.Word(text) {
+				t.Fatalf("seed %d: %q of %q: %d", seed, text, m.Pieces, w)
+			}
+			found += int(m.Word(text))
+		}
+	}
+	if found < 100 {
+		t.Errorf("%d strings are of the patterns", found)
+	}
+}
+
+// somePieces is the pieces of a pattern that text is of.
+func somePieces(r *rand.Rand, text []byte) (pieces [][]byte) {
+	if r.IntN(6) == 0 {
+		return [][]byte{text}
+	}
+	cut := func(most int) []byte {
+		n := min(r.IntN(most+1), len(text))
+		piece := text[:n]
+		text = text[n:]
+		return piece
+	}
+	pieces = append(pieces, cut(r.IntN(12)))
+	for range r.IntN(3) {
+		cut(9)
+		if p := cut(11); len(p) > 0 {
+			pieces = append(pieces, p)
+		}
+	}
+	return append(pieces, text[len(text)-min(r.IntN(10), len(text)):])
 }
 
 // The size of a store is within what it was allowed, but for little.

@@ -42,8 +42,10 @@ type bound struct {
 	words []wordOp
 	// likewise, of a node whose one argument that varies is a column of texts, as operations on how
 	// many bytes these have
-	lengths []wordOp
-	within  *extent // of an operation on integers that cannot fail: where its results are
+	lengths   []wordOp
+	match     *Match  // what it asks of the texts of its first argument, a column; nil: anything else
+	unmatched bool    // it is whether they are not of that pattern
+	within    *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
 	// manyColumns. nullIn: where that column is NULL, so is the node.

@@ -117,6 +117,9 @@ func constCompare(op compareOp, x *bound, c column.Value, src Node) *bound {
 	if x.typ.Rep() == column.RepBytes && len(c.Bytes) == 0 { // no text is less than the empty one
 		return n.finish().onLength(wordOp{code: CodeCompareInt, constant: op.outcomes()})
 	}
+	if op == opEQ || op == opNE {
+		return n.finish().onMatch(op == opNE, c.Bytes)
+	}
 	return n.finish()
 }
 

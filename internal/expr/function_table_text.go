@@ -31,11 +31,11 @@ var textFunctions = []function{
 	},
 	{
 		name: "contains", section: sectionText, params: []param{arg("s", aString), arg("part", aString)},
-		result: gives(boolType), bind: testTwo(bytes.Contains), doc: "whether the part is in s",
+		result: gives(boolType), bind: testPieces(bytes.Contains, func(part string) []string { return []string{"", part, ""} }), doc: "whether the part is in s",
 	},
 	{
 		name: "ends_with", also: []string{"suffix"}, section: sectionText, params: []param{arg("s", aString), arg("end", aString)},
-		result: gives(boolType), bind: testTwo(bytes.HasSuffix), doc: "whether s ends so",
+		result: gives(boolType), bind: testPieces(bytes.HasSuffix, func(end string) []string { return []string{"", end} }), doc: "whether s ends so",
 	},
 	{
 		name: "from_base64", section: sectionText, params: []param{arg("s", aString)},

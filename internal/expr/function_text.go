@@ -136,15 +136,20 @@ func byteLength(c *call) (*bound, error) {
 	}, c.args...).onLength(), nil
 }
 
-// testTwo binds a condition on two strings.
-func testTwo(test func(s, part []byte) bool) func(*call) (*bound, error) {
+// testPieces binds a condition on two strings, the pieces of whose pattern are known of a second
+// one that is constant.
+func testPieces(test func(s, part []byte) bool, pieces func(part string) []string) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
-		return c.strict(func(f *frame) error {
+		n := c.strict(func(f *frame) error {
 			for i := range f.out.Int {
 				f.out.Int[i] = truth(test(f.args[0].Bytes(i), f.args[1].Bytes(i)))
 			}
 			return nil
-		}, c.args...), nil
+		}, c.args...)
+		if part := c.args[1]; part.kind == boundConst {
+			n = n.onMatch(false, pieces(part.value.Bytes)...)
+		}
+		return n, nil
 	}
 }
 

@@ -31,6 +31,9 @@ func (b *binder) like(n *Like) (*bound, error) {
 		}
 	} else if p.kind == boundConst {
 		result = strict(boolType, n, likeConst(p.value.Bytes, n.Fold), x)
+		if pattern := p.value.Bytes; !n.Fold && !strings.Contains(pattern, "_") {
+			result = result.onMatch(false, strings.Split(pattern, "%")...)
+		}
 		if begins, _, _ := strings.Cut(p.value.Bytes, "%"); !n.Fold && x.kind == boundColumn {
 			begins, _, _ = strings.Cut(begins, "_")
 			result.skip = skipPrefix(x.col, begins)
@@ -46,7 +49,7 @@ func (b *binder) like(n *Like) (*bound, error) {
 
 // startsWith binds starts_with.
 func startsWith(c *call) (*bound, error) {
-	n, err := testTwo(bytes.HasPrefix)(c)
+	n, err := testPieces(bytes.HasPrefix, func(part string) []string { return []string{part, ""} })(c)
 	if err == nil && c.args[0].kind == boundColumn && c.args[1].kind == boundConst {
 		n.skip = skipPrefix(c.args[0].col, c.args[1].value.Bytes)
 	}
@@ -101,7 +104,7 @@ func likeConst(pattern string, fold bool) kernel {
 		if !fold && len(pieces) == 3 && pieces[0] == "" && pieces[2] == "" {
 			return contains([]byte(pieces[1]))
 		}
-		match = matchPieces(pieces)
+		match = newMatch(pieces).matches
 	}
 	return func(f *frame) error {
 		var lower []byte
@@ -149,34 +152,6 @@ func likeEach(fold bool) kernel {
 			f.out.Int[i] = truth(matchLike(p, s))
 		}
 		return nil
-	}
-}
-
-// matchPieces matches the first piece at the beginning, the last at the end,
-// and those between anywhere, in order.
-func matchPieces(pieces []string) func([]byte) bool {
-	var list [][]byte
-	for _, p := range pieces {
-		list = append(list, []byte(p))
-	}
-	first, last := list[0], list[len(list)-1]
-	if len(list) == 1 {
-		return func(s []byte) bool { return bytes.Equal(s, first) }
-	}
-	middle := list[1 : len(list)-1]
-	return func(s []byte) bool {
-		if len(s) < len(first)+len(last) || !bytes.HasPrefix(s, first) || !bytes.HasSuffix(s, last) {
-			return false
-		}
-		s = s[len(first) : len(s)-len(last)]
-		for _, m := range middle {
-			i := bytes.Index(s, m)
-			if i < 0 {
-				return false
-			}
-			s = s[i+len(m):]
-		}
-		return true
 	}
 }
 

@@ -68,8 +68,9 @@ type Step struct {
 // Input is what a program loads: a column, or what is computed of it alone.
 type Input struct {
 	Column int
-	Of     *Expr // NULL where the column is; nil: the column
-	Length bool  // how many bytes the column's texts have
+	Of     *Expr  // NULL where the column is; nil: the column
+	Length bool   // how many bytes the column's texts have
+	Match  *Match // whether the column's texts are of a pattern; nil: the others say
 }
 
 // Program is a filter and expressions as steps.
@@ -126,6 +127,24 @@ func (n *bound) onLength(ops ...wordOp) *bound {
 	return n
 }
 
+// onMatch says what a condition is of its first argument, if that is a column of texts: whether
+// they are of the pattern of these pieces or, negated, are not.
+func (n *bound) onMatch(negated bool, pieces ...string) *bound {
+	if n.kind != boundStrict || n.args[0].kind != boundColumn {
+		return n
+	}
+	switch n.args[0].typ.Kind {
+	case column.String, column.Binary:
+		if m := newMatch(pieces); m.bytes() <= mostPattern {
+			n.match, n.unmatched = m, negated
+		}
+	}
+	return n
+}
+
+// mostPattern is the most bytes of a pattern that programs compare with.
+const mostPattern = 1 << 10
+
 func (n *bound) ofEntries() bool { return n.kind != boundColumn && n.nullIn && n.single >= 0 }
 
 // EvalColumn computes an expression of the one column col on values of it. What it returns is flat,
@@ -181,7 +200,7 @@ func (c *programmer) emit(s virtualStep) int {
 func (c *programmer) can(n *bound) bool {
 	able, known := c.able[n]
 	if !known {
-		able = n.lengths != nil || mayBeWord(n.typ) && c.steppable(n) || IsWord(n.typ) && n.ofEntries() || n.kind == boundIsNull && c.can(known1(n.args[0]))
+		able = n.lengths != nil || n.match != nil || mayBeWord(n.typ) && c.steppable(n) || IsWord(n.typ) && n.ofEntries() || n.kind == boundIsNull && c.can(known1(n.args[0]))
 		c.able[n] = able
 	}
 	return able
@@ -213,7 +232,7 @@ func (c *programmer) steppable(n *bound) bool {
 
 // plain reports whether no part of n is an input that is computed.
 func (n *bound) plain() bool {
-	if n.lengths != nil {
+	if n.lengths != nil || n.match != nil {
 		return true
 	}
 	if n.kind == boundStrict && n.words == nil || !mayBeWord(n.typ) {
@@ -265,6 +284,12 @@ func (c *programmer) anew(n *bound) int {
 		return c.literal(word)
 	case n.lengths != nil:
 		return c.operations(n.lengths, []int{c.load(n, Input{Column: n.single, Length: true})})
+	case n.match != nil:
+		at := c.load(n, Input{Column: n.single, Match: n.match})
+		if n.unmatched {
+			at = c.emit(virtualStep{code: CodeNot, args: []int{at}})
+		}
+		return at
 	case n.ofEntries() && !n.plain():
 		return c.load(n, Input{Column: n.single, Of: &Expr{root: n}})
 	case n.kind == boundAnd:

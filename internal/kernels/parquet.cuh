@@ -138,6 +138,7 @@ enum ParquetForm : uint8_t {
   PARQUET_INLINE,  // two key words or, of texts, more (a string, its length in the last byte), field hash. 16 bytes of
                    // PARQUET_BINARY fill the two
   PARQUET_LENGTH,  // one: the bytes that the string has
+  PARQUET_MATCH,   // one: 1 or 0, whether the string is of the output's pattern (parquet_match.cuh)
 };
 
 // ParquetOutput is how values of a source become words.
@@ -155,6 +156,7 @@ struct ParquetOutput {
   uint8_t texts;      // of PARQUET_INLINE: 1: a string may have any length, and is in the store if the words have no
                       // room; 0: one of more than 15 bytes stops the parcel
   uint8_t width;      // of PARQUET_DECIMAL and PARQUET_BINARY: bytes of a value, 1 to 16
+  uint32_t pattern;   // of PARQUET_MATCH: where it is among the patterns
 };
 
 // ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key
@@ -287,6 +289,7 @@ struct ParquetJob {
   const ParquetNull* nulls;
   const ParquetStep* steps;
   const ParquetDict* dicts;
+  const uint8_t* patterns;  // at a multiple of 4
   uint64_t* arrays;      // word i of array a is arrays[a * array_words + i]
   uint32_t* places;      // of row r for output o: places[o * array_words + r]
   uint32_t* kept;        // the rows that the program keeps; null: rows are made of all

@@ -1,5 +1,7 @@
 package kernels
 
+import "encoding/binary"
+
 // The numbers of parquet.cuh that the host writes and reads.
 
 // ParquetPadding is how many bytes behind those of a page kernels may read.
@@ -58,6 +60,7 @@ const (
 	ParquetBits          // key word and field hash of an integer or a float
 	ParquetInline        // two key words and the field hash of a string; 16 bytes of ParquetBinary fill them
 	ParquetLength        // one word: the bytes that a string has
+	ParquetMatch         // one word: 1 or 0, whether a string is of the output's pattern
 )
 
 // How a state word is made: ParquetState.Word.
@@ -140,3 +143,20 @@ const (
 
 // ParquetRegisters is the most registers of a program.
 const ParquetRegisters = 32
+
+// AppendParquetPattern appends a pattern of one or more pieces, which begins where patterns so far
+// end. The bytes behind the last one may be loaded too.
+func AppendParquetPattern(patterns []byte, pieces [][]byte) []byte {
+	patterns = binary.LittleEndian.AppendUint32(patterns, uint32(len(pieces)))
+	for _, p := range pieces {
+		patterns = binary.LittleEndian.AppendUint32(patterns, uint32(len(p)))
+	}
+	for _, p := range pieces {
+		patterns = append(patterns, p...)
+	}
+	return append(patterns, make([]byte, parquetPatternRoom-len(patterns)%8)...)
+}
+
+// parquetPatternRoom is how many bytes there are behind a pattern at least, and those up to the
+// next multiple of 8: one.
+const parquetPatternRoom = 16

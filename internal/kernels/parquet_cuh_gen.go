@@ -53,6 +53,7 @@ type ParquetJob struct {
 	Nulls      cuda.Ptr
 	Steps      cuda.Ptr
 	Dicts      cuda.Ptr
+	Patterns   cuda.Ptr
 	Arrays     cuda.Ptr
 	Places     cuda.Ptr
 	Kept       cuda.Ptr
@@ -75,7 +76,7 @@ type ParquetJob struct {
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-224|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-232|
 	(unsafe.Offsetof(ParquetJob{}.Parcel)-0)|
 	(unsafe.Offsetof(ParquetJob{}.Work)-8)|
 	(unsafe.Offsetof(ParquetJob{}.Pages)-16)|
@@ -86,24 +87,25 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-224|
 	(unsafe.Offsetof(ParquetJob{}.Nulls)-56)|
 	(unsafe.Offsetof(ParquetJob{}.Steps)-64)|
 	(unsafe.Offsetof(ParquetJob{}.Dicts)-72)|
-	(unsafe.Offsetof(ParquetJob{}.Arrays)-80)|
-	(unsafe.Offsetof(ParquetJob{}.Places)-88)|
-	(unsafe.Offsetof(ParquetJob{}.Kept)-96)|
-	(unsafe.Offsetof(ParquetJob{}.Made)-104)|
-	(unsafe.Offsetof(ParquetJob{}.Stop)-112)|
-	(unsafe.Offsetof(ParquetJob{}.Store)-120)|
-	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-168)|
-	(unsafe.Offsetof(ParquetJob{}.PageCount)-176)|
-	(unsafe.Offsetof(ParquetJob{}.TaskCount)-180)|
-	(unsafe.Offsetof(ParquetJob{}.FieldCount)-184)|
-	(unsafe.Offsetof(ParquetJob{}.NullCount)-188)|
-	(unsafe.Offsetof(ParquetJob{}.StepCount)-192)|
-	(unsafe.Offsetof(ParquetJob{}.DictCount)-196)|
-	(unsafe.Offsetof(ParquetJob{}.Registers)-200)|
-	(unsafe.Offsetof(ParquetJob{}.Rows)-204)|
-	(unsafe.Offsetof(ParquetJob{}.HashWords)-208)|
-	(unsafe.Offsetof(ParquetJob{}.KeyWords)-212)|
-	(unsafe.Offsetof(ParquetJob{}.StateWords)-216)]
+	(unsafe.Offsetof(ParquetJob{}.Patterns)-80)|
+	(unsafe.Offsetof(ParquetJob{}.Arrays)-88)|
+	(unsafe.Offsetof(ParquetJob{}.Places)-96)|
+	(unsafe.Offsetof(ParquetJob{}.Kept)-104)|
+	(unsafe.Offsetof(ParquetJob{}.Made)-112)|
+	(unsafe.Offsetof(ParquetJob{}.Stop)-120)|
+	(unsafe.Offsetof(ParquetJob{}.Store)-128)|
+	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-176)|
+	(unsafe.Offsetof(ParquetJob{}.PageCount)-184)|
+	(unsafe.Offsetof(ParquetJob{}.TaskCount)-188)|
+	(unsafe.Offsetof(ParquetJob{}.FieldCount)-192)|
+	(unsafe.Offsetof(ParquetJob{}.NullCount)-196)|
+	(unsafe.Offsetof(ParquetJob{}.StepCount)-200)|
+	(unsafe.Offsetof(ParquetJob{}.DictCount)-204)|
+	(unsafe.Offsetof(ParquetJob{}.Registers)-208)|
+	(unsafe.Offsetof(ParquetJob{}.Rows)-212)|
+	(unsafe.Offsetof(ParquetJob{}.HashWords)-216)|
+	(unsafe.Offsetof(ParquetJob{}.KeyWords)-220)|
+	(unsafe.Offsetof(ParquetJob{}.StateWords)-224)]
 
 // ParquetNull is struct ParquetNull of parquet.cuh.
 type ParquetNull struct {
@@ -134,10 +136,12 @@ type ParquetOutput struct {
 	Texts    uint8
 	Width    uint8
 	_        [3]byte
+	Pattern  uint32
+	_        [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-40|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-48|
 	(unsafe.Offsetof(ParquetOutput{}.Lo)-0)|
 	(unsafe.Offsetof(ParquetOutput{}.Hi)-8)|
 	(unsafe.Offsetof(ParquetOutput{}.Factor)-16)|
@@ -150,7 +154,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-40|
 	(unsafe.Offsetof(ParquetOutput{}.Words)-33)|
 	(unsafe.Offsetof(ParquetOutput{}.Nulls)-34)|
 	(unsafe.Offsetof(ParquetOutput{}.Texts)-35)|
-	(unsafe.Offsetof(ParquetOutput{}.Width)-36)]
+	(unsafe.Offsetof(ParquetOutput{}.Width)-36)|
+	(unsafe.Offsetof(ParquetOutput{}.Pattern)-40)]
 
 // ParquetPage is struct ParquetPage of parquet.cuh.
 type ParquetPage struct {

@@ -33,6 +33,7 @@
 #pragma once
 
 #include "parquet_bytes.cuh"
+#include "parquet_match.cuh"
 #include "parquet_words.cuh"
 
 constexpr uint32_t PARQUET_MAX_INLINE = 15;  // bytes of a string within a key
@@ -47,12 +48,25 @@ __device__ __forceinline__ void parquet_string(const ParquetArrays& arrays, uint
   arrays.put(2, row, parquet_hash_words(lo, hi));
 }
 
+// parquet_put_told writes what an output is that is told of a string of any size; false: it is its
+// words.
+__device__ __forceinline__ bool parquet_put_told(const ParquetJob& job, const ParquetOutput& output, const ParquetArrays& arrays,
+                                                 uint32_t row, const uint8_t* p, uint32_t size) {
+  if (output.form == PARQUET_LENGTH) {
+    arrays.put(0, row, size);
+  } else if (output.form == PARQUET_MATCH) {
+    arrays.put(0, row, parquet_matches(job.patterns + output.pattern, p, size) ? 1 : 0);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // parquet_put_short writes what an output is of the string of `size` bytes at p, which is not long
-// unless only its length is wanted.
-__device__ __forceinline__ void parquet_put_short(const ParquetOutput& output, const ParquetArrays& arrays, uint32_t row,
-                                                  const uint8_t* p, uint32_t size) {
-  if (output.form == PARQUET_LENGTH) return arrays.put(0, row, size);
-  parquet_string(arrays, row, p, size);
+// if its words are wanted.
+__device__ __forceinline__ void parquet_put_short(const ParquetJob& job, const ParquetOutput& output, const ParquetArrays& arrays,
+                                                  uint32_t row, const uint8_t* p, uint32_t size) {
+  if (!parquet_put_told(job, output, arrays, row, p, size)) parquet_string(arrays, row, p, size);
 }
 
 // parquet_why_bad is why no short string is whole at place `at` of a page.
@@ -76,7 +90,7 @@ __device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, Parq
   for (uint32_t row = thread; even && row < rows; row += threads) {
     const uint8_t* at = values.at + row * (size + 4);
     even = parquet_load(at, 4) == size;
-    if (even) parquet_put_short(output, arrays, row, at + 4, uint32_t(size));
+    if (even) parquet_put_short(job, output, arrays, row, at + 4, uint32_t(size));
   }
   if (!even) st_relaxed(&task->walk, 1);
 }
@@ -177,15 +191,15 @@ __device__ __forceinline__ void parquet_starts(ParquetWalk<THREADS>& walk, uint3
 
 // parquet_segment is phase 3: it writes the strings that begin in the thread's segment, the first
 // of them of row `row`.
-__device__ __forceinline__ void parquet_segment(uint64_t* stop, const ParquetOutput& output, const ParquetArrays& arrays,
+__device__ __forceinline__ void parquet_segment(const ParquetJob& job, const ParquetOutput& output, const ParquetArrays& arrays,
                                                 ParquetBytes values, uint64_t from, uint32_t entry, uint64_t row, uint32_t rows) {
   for (uint32_t place = entry; place < PARQUET_SEGMENT && row < rows; row++) {
     const uint64_t at = from + place;
     const uint64_t size = at + 4 <= values.size ? parquet_load(values.at + at, 4) : PARQUET_MAX_INLINE + 1;
     if (size > PARQUET_MAX_INLINE || at + 4 + size > values.size) {
-      return parquet_stop(stop, parquet_why_bad(values, uint32_t(at)));
+      return parquet_stop(job.stop, parquet_why_bad(values, uint32_t(at)));
     }
-    parquet_put_short(output, arrays, uint32_t(row), values.at + at + 4, uint32_t(size));
+    parquet_put_short(job, output, arrays, uint32_t(row), values.at + at + 4, uint32_t(size));
     place += 4 + uint32_t(size);
   }
 }
@@ -206,7 +220,7 @@ __device__ __forceinline__ void parquet_walk_strings(ParquetWalk<THREADS>& walk,
     parquet_starts(walk, entry);
     const ParquetPath start = walk.starts[threadIdx.x];
     if (start.exit != PARQUET_BAD) {
-      parquet_segment(job.stop, output, arrays, values, from, start.exit, row + start.strings, rows);
+      parquet_segment(job, output, arrays, values, from, start.exit, row + start.strings, rows);
     }
     const ParquetPath end = walk.end;
     if (end.exit == PARQUET_BAD) return;  // the same for all: the rows are over, or the job has been stopped

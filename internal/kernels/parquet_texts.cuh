@@ -200,7 +200,8 @@ __device__ __forceinline__ void parquet_strings_even(const ParquetStringsPage& p
 __device__ __forceinline__ void parquet_put_raw(const ParquetJob& job, const ParquetOutput& output, const ParquetArrays& arrays,
                                                 uint32_t row, const uint8_t* p, uint32_t size) {
   const bool is_short = size <= PARQUET_MAX_INLINE && output.words == 2;
-  if (is_short || output.form == PARQUET_LENGTH) return parquet_put_short(output, arrays, row, p, size);
+  if (parquet_put_told(job, output, arrays, row, p, size)) return;
+  if (is_short) return parquet_string(arrays, row, p, size);
   if (output.texts == 0) return parquet_stop(job.stop, PARQUET_STOP_LONG);
   arrays.put(0, row, reinterpret_cast<uint64_t>(p));
   arrays.put(output.words - 1, row, PARQUET_TEXT_RAW | size);

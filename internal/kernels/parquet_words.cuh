@@ -24,7 +24,8 @@ __device__ __forceinline__ ParquetArrays parquet_arrays(const ParquetJob& job, c
 
 // How many arrays an output has.
 __device__ __forceinline__ uint32_t parquet_array_count(const ParquetOutput& output) {
-  return output.form == PARQUET_VALUE || output.form == PARQUET_LENGTH ? 1 : output.words + 1;
+  const bool one = output.form == PARQUET_VALUE || output.form == PARQUET_LENGTH || output.form == PARQUET_MATCH;
+  return one ? 1 : output.words + 1;
 }
 
 // parquet_hash_words is the field hash of 16 bytes in two words: internal/key's hashWords.

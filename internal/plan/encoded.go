@@ -234,6 +234,8 @@ func (b *encodedBuilder) program() (why string) {
 		switch {
 		case in.Length:
 			inputs[i], why = b.length(in.Column)
+		case in.Match != nil:
+			inputs[i], why = b.match(in)
 		case in.Of == nil:
 			inputs[i], why = b.value(in.Column)
 		default:
@@ -317,6 +319,20 @@ func (b *encodedBuilder) length(c int) (output int, why string) {
 	}
 	output = b.add(o)
 	b.plan.Outputs[output].Form = kernels.ParquetLength
+	return output, ""
+}
+
+// match is the output that is whether the texts of a column are of a pattern.
+func (b *encodedBuilder) match(in expr.Input) (output int, why string) {
+	o, why := b.output(in.Column)
+	if why == "" && o.Physical != kernels.ParquetBytes {
+		why = fmt.Sprintf("devices do not compare column %s as it is stored", b.columnName(in.Column))
+	}
+	if why != "" {
+		return noOutput, why
+	}
+	output = b.add(o)
+	b.plan.SetMatch(output, in.Match)
 	return output, ""
 }
 

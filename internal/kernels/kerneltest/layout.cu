@@ -192,6 +192,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetJob, nulls);
   *out++ = __builtin_offsetof(ParquetJob, steps);
   *out++ = __builtin_offsetof(ParquetJob, dicts);
+  *out++ = __builtin_offsetof(ParquetJob, patterns);
   *out++ = __builtin_offsetof(ParquetJob, arrays);
   *out++ = __builtin_offsetof(ParquetJob, places);
   *out++ = __builtin_offsetof(ParquetJob, kept);
@@ -228,6 +229,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetOutput, nulls);
   *out++ = __builtin_offsetof(ParquetOutput, texts);
   *out++ = __builtin_offsetof(ParquetOutput, width);
+  *out++ = __builtin_offsetof(ParquetOutput, pattern);
   *out++ = sizeof(ParquetPage);
   *out++ = __builtin_offsetof(ParquetPage, at);
   *out++ = __builtin_offsetof(ParquetPage, expanded);
