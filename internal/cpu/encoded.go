@@ -41,10 +41,11 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 
 const (
 	// leastSelectivity is the part of the rows that has to pass a filter for a device to decode
-	// them all, of units of any size, unless workers would read all columns in any case. Where fewer do, workers read the other columns for those
-	// alone, which takes a device longer where units are large: it decodes filteredBytes for each
-	// row in the time that a worker takes to filter it, and passingBytes more for each that passes
-	// (on an H200 with 16 threads, docs/decisions/0020).
+	// them all, of units of any size, unless workers would read all columns in any case. Where
+	// fewer do, workers read the other columns for those alone, which takes a device longer where
+	// units are large: it decodes filteredBytes for each row in the time that a worker takes to
+	// filter it, and passingBytes more for each that passes (on an H200 with 16 threads,
+	// docs/decisions/0020).
 	leastSelectivity = .25
 	filteredBytes    = 20
 	passingBytes     = 50
@@ -69,10 +70,10 @@ func (w *Worker) packs(r Reader, unit int) (bool, error) {
 // others do not wait for that: what they pack meanwhile is little, and reading the first page of a
 // unit may take longer than packing it. If it does not, each looks for itself.
 func (w *Worker) sample(r Reader, unit int) error {
-	if !w.filtered || w.sampled {
+	if !w.filtered || w.looked {
 		return nil
 	}
-	w.sampled = true
+	w.looked = true
 	if w.run.sampled.Swap(true) && !w.builder.Computes() {
 		return nil
 	}

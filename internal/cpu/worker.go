@@ -60,7 +60,7 @@ type Worker struct {
 	crowded     bool              // it is shown seeded hashes
 
 	filtered       bool  // the query has a filter
-	sampled        bool  // it, or another worker, has looked how many rows pass it: sample
+	looked         bool  // it, or another worker, has looked how many rows pass it: sample
 	read, selected int64 // rows of the input that came, and those of them that passed the filter
 	pace           pace  // where there may be an accelerator
 	// of an inner worker: what share of the rows of the input come to it; else 0

@@ -85,7 +85,8 @@ type Costs struct {
 	// times what it took (ClickBench 19, 32, 34, TPC-H 3 and 18, of 4e7 and 1e8 rows)
 	Paced float64
 	// Trust is the seconds that a worker has read for after which its pace is trusted. Paces of the
-	// first 5 ms foretold 1.5 to 2 times what the input took in all, one of 21 ms twice as much
+	// first 5 ms foretold 1.5 to 2 times what the input took in all, those of 18 and 21 ms twice as
+	// much
 	Trust float64
 }
 
@@ -95,5 +96,5 @@ var defaultCosts = Costs{
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
 	Ready: 0.01, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
-	Gain: 0.1, Clear: 0.4, Paced: 0.65, Trust: 0.05,
+	Gain: 0.1, Clear: 0.4, Paced: 0.65, Trust: 0.08,
 }

@@ -189,7 +189,7 @@ func TestDevicePaysTrust(t *testing.T) {
 		want    bool
 	}{
 		{100, .007, false}, // .7 s to come, where a device takes .45
-		{10, .07, true},
+		{10, .08, true},
 		{100, .02, true}, // 2 s
 	} {
 		seen := cpu.Sample{Seconds: x.seconds, Read: all / x.parts, Selected: all / x.parts, Rows: all / x.parts, Groups: 5}
