@@ -91,11 +91,14 @@ func (d Device) trusted(seen cpu.Sample) float64 {
 
 // unsure reports whether devices should be opened only when workers have told their pace: opening
 // takes its time, and it is not known how many rows pass the filter, or how many groups they make,
-// or the CPU may be as fast, as with keys that come in order.
+// or the CPU may be as fast, as with keys that come in order. Of keys and distinct values without a
+// filter workers would not tell how many groups there are.
 func (d Device) unsure() bool {
 	f := &d.Facts
-	return d.Use && !d.told && !f.Spec.Required() && d.costs.start(*f) > 0 && !f.Kept && !f.Regroup &&
-		(f.Filtered || f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
+	if !d.Use || d.told || f.Spec.Required() || d.costs.start(*f) == 0 || f.Kept {
+		return false
+	}
+	return f.Filtered || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where

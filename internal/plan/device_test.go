@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -222,18 +223,20 @@ func TestSlower(t *testing.T) {
 func TestDeviceUnsure(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
-		by, where string
-		times     float64 // as long as a device the CPU is predicted to take
-		kept      bool
-		want      bool
+		by, of, where string
+		times         float64 // as long as a device the CPU is predicted to take
+		kept          bool
+		want          bool
 	}{
 		{by: "region", times: 3},
 		{by: "region", times: 1.5, want: true},
 		{by: "region", times: 3, where: "price > 5", want: true},
 		{by: "region", times: 3, where: "price > 5", kept: true},
 		{by: "ordered_at", times: 3, want: true}, // has no dictionary
+		{by: "ordered_at", of: "count(distinct quantity)", times: 1.5},
+		{by: "ordered_at", of: "count(distinct quantity)", times: 3, where: "price > 5", want: true},
 	} {
-		q := grouped(x.by, "sum(quantity)")
+		q := grouped(x.by, cmp.Or(x.of, "sum(quantity)"))
 		q.Where = x.where
 		p := planning(t, orders, q, Options{DevicePresent: true, DeviceKept: x.kept, Threads: 4})
 		p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
