@@ -52,6 +52,9 @@ func TestMetamorphicDevice(t *testing.T) {
 	for seed := range trials {
 		tr := newDeviceTrial(seed, 33, 6000, 20_000)
 		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1), gagg.DevicePays()}
+		if seed%2 == 1 {
+			tr.tuned = append(tr.tuned, gagg.ShareFrom(0))
+		}
 		switch seed % 4 {
 		case 0:
 			tr.query.OrderBy = []string{"count(*) desc"}
