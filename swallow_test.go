@@ -43,6 +43,7 @@ func (s *Swallowed) Change(t *exec.Tuning) {
 }
 
 func (s *Swallowed) Absent() bool                          { return false }
+func (s *Swallowed) Opening() bool                         { return false }
 func (s *Swallowed) Groups() float64                       { return 0 }
 func (s *Swallowed) Declined(context.Context) (int, error) { return -1, nil }
 func (s *Swallowed) Await() (bool, []cpu.Returned, error)  { return false, nil, ErrSwallowed }

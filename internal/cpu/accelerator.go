@@ -28,6 +28,9 @@ type Accelerator interface {
 	// become true later. It returns at once.
 	Absent() bool
 
+	// Opening reports whether it is being opened. It returns at once.
+	Opening() bool
+
 	// Tile waits for memory to fill with rows. nil: the accelerator takes none, or none yet, and
 	// rows stay on the CPU. A worker has one at a time, and holds none while it waits for another.
 	Tile() (Tile, error)

@@ -136,7 +136,7 @@ func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 		}
 		if added == encoded.AddedUnit {
 			w.out.rows += int(rows)
-			w.run.sharing.packed.Add(1)
+			w.run.sharing.added()
 			return rows, true, w.settle()
 		}
 		if err := w.submit(); fresh || err != nil { // it never fits
@@ -156,7 +156,7 @@ func (w *Worker) beginBatch() (ok bool, err error) {
 	}
 	ok, err = w.builder.Begin()
 	if w.out.batch = ok && err == nil; w.out.batch {
-		w.run.sharing.begin()
+		w.run.begin()
 	}
 	return ok, err
 }

@@ -309,6 +309,34 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// As long as it is not known that rows become few one worker reads, then half of them, and all of
+// them before a device is there to be fed. What they pack until then tells nothing of its pace.
+func TestReaders(t *testing.T) {
+	cfg := config(0, feedback.DefaultTableConfig, noLimit)
+	cfg.Threads = 8
+	d := &fakeDevice{opening: true}
+	cfg.accelerator = d
+	r := cfg.run()
+	most := func(want int64) {
+		t.Helper()
+		if got := r.mostReaders(); got != want {
+			t.Errorf("%d workers read, want %d", got, want)
+		}
+	}
+	most(1)
+	r.sharing.few.Store(true)
+	most(8)
+	for _, opening := range []bool{true, false} {
+		d.opening = opening
+		r.begin()
+		r.sharing.added()
+		if n := r.sharing.packed.Load(); opening != (n == 0) {
+			t.Errorf("opening %t: %d units count", opening, n)
+		}
+	}
+	most(4)
+}
+
 func checkSumsOf(t *testing.T, got, want map[[2]int64]int64) {
 	t.Helper()
 	if len(got) != len(want) {

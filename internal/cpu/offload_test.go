@@ -29,6 +29,7 @@ type fakeDevice struct {
 	failAt   int // 0: never
 	must     bool
 	absent   bool
+	opening  bool
 	tiles    int
 	open     int // tiles out
 	rows     []uint64
@@ -68,6 +69,8 @@ func (d *fakeDevice) Tile() (Tile, error) {
 
 // Absent has workers whose rows alone it takes judge their tables as if there were none.
 func (d *fakeDevice) Absent() bool { return d.units.in == nil || d.absent }
+
+func (d *fakeDevice) Opening() bool { return d.opening }
 
 // Await gives all rows back if the device does not come.
 func (d *fakeDevice) Await() (bool, []Returned, error) {

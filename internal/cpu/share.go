@@ -41,13 +41,21 @@ type sharing struct {
 	few     atomic.Bool  // rows have become few
 	ended   atomic.Bool  // they do not, or not any more
 	readers atomic.Int64 // workers that read a unit
-	begun   atomic.Int64 // when the first batch began, in nanoseconds; 0: none has
-	packed  atomic.Int64 // units in batches
+	begun   atomic.Int64 // when the first batch of an open accelerator began, in nanoseconds; 0: none has
+	packed  atomic.Int64 // units in batches since
 }
 
-func (s *sharing) begin() {
-	if s.begun.Load() == 0 {
+// begin notes that a batch has begun.
+func (r *Run) begin() {
+	if s := &r.sharing; s.begun.Load() == 0 && !r.accelerator.Opening() {
 		s.begun.CompareAndSwap(0, time.Now().UnixNano())
+	}
+}
+
+// added notes that a unit is in a batch.
+func (s *sharing) added() {
+	if s.begun.Load() > 0 {
+		s.packed.Add(1)
 	}
 }
 
@@ -93,23 +101,23 @@ func (w *Worker) readsItself() bool {
 	if !w.shares() || !w.builder.Busy() || w.accelerated() {
 		return false
 	}
-	s := &w.run.sharing
-	w.sharing.reads = s.readers.Add(1) <= s.mostReaders(w.cfg.Threads)
+	readers := &w.run.sharing.readers
+	w.sharing.reads = readers.Add(1) <= w.run.mostReaders()
 	if !w.sharing.reads {
-		s.readers.Add(-1)
+		readers.Add(-1)
 	}
 	return w.sharing.reads
 }
 
-// mostReaders is how many of so many workers may read a unit at a time.
-func (s *sharing) mostReaders(workers int) int64 {
+// mostReaders is how many workers may read a unit at a time.
+func (r *Run) mostReaders() int64 {
 	switch {
-	case !s.few.Load():
+	case !r.sharing.few.Load():
 		return 1
-	case s.begun.Load() == 0: // no accelerator is there to be fed
-		return int64(workers)
+	case r.accelerator.Opening(): // it need not be fed yet
+		return int64(r.cfg.Threads)
 	}
-	return int64(workers / readersPart)
+	return int64(max(r.cfg.Threads/readersPart, 1))
 }
 
 // accelerated reports whether the accelerator is expected to make the rows of all units that are
