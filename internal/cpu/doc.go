@@ -26,8 +26,9 @@
 //     places a row for each row of a batch directly. Nothing is lost by deciding wrongly:
 //     every strategy ends in rows with mergeable states. If there is an accelerator
 //     (accelerator.go), rows are written into its memory in place of buckets (offload.go), or
-//     units as they lie in their files (encoded.go); rows for which it has no room may lie in
-//     pinned memory beside the buckets (evicted.go).
+//     units as they lie in their files (encoded.go), beside which workers may aggregate others
+//     (share.go); rows for which it has no room may lie in pinned memory beside the buckets
+//     (evicted.go).
 //  3. When the input is at its end tables that have grown stay where they are, and are merged in
 //     place (inplace.go); others are emptied into buckets.
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
