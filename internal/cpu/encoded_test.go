@@ -267,10 +267,10 @@ func TestShare(t *testing.T) {
 		{name: "always busy", rows: 10_000, groups: 50, busy: always},
 		{name: "never busy", rows: 10_000, groups: 50, packed: 9},
 		{name: "by turns", rows: 10_000, groups: 50, busy: odd, packed: -1},
-		{name: "groups in the first unit", rows: shareRows + 1000, groups: 1 << 20, busy: always, packed: 9},
+		{name: "groups in the first unit", rows: 2 * soonRows, groups: 1 << 20, busy: always, packed: 9},
 		{name: "groups from the fourth unit on", rows: 10_000, groups: 1 << 20, first: 50, busy: always, packed: 5},
-		{name: "groups, by turns", rows: shareRows + 1000, groups: 1 << 20, busy: odd, packed: 9},
-		{name: "groups and no device", rows: 10_000, groups: 1 << 20, busy: always, absent: true},
+		{name: "groups, by turns", rows: 2 * soonRows, groups: 1 << 20, busy: odd, packed: 9},
+		{name: "groups and no device", rows: 2 * soonRows, groups: 1 << 20, busy: always, absent: true},
 	} {
 		for _, threads := range []int{1, 3} {
 			for _, tile := range []feedback.TableConfig{feedback.DefaultTableConfig, {MinRows: 1000, MinReduction: 2, CacheReduction: 1.5, FlushReduction: 1.3, CacheBytes: 1 << 14}} {
