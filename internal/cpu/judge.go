@@ -88,7 +88,7 @@ func (w *Worker) observe(total int64) feedback.Observation {
 // firstCheck is at how many rows a table is looked at for the first time: before it is judged, so
 // that it is seen whether more and more groups come (feedback.Observation.Before).
 func (r *Run) firstCheck() int64 {
-	if r.accelerator != nil { // which is asked at every check
+	if r.accelerator != nil { // to which most tables go at their first check
 		return r.cfg.Table.MinRows
 	}
 	return r.cfg.Table.MinRows / 2

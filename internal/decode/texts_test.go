@@ -242,30 +242,44 @@ func splitTexts(b []byte, n int) (out []string, whole bool) {
 	return out, true
 }
 
+// someOrLong is strings that may be long or, of odd seeds, are short.
+func someOrLong(r *rand.Rand, seed uint64, rows int) source {
+	if seed%2 == 1 {
+		return texts(someTexts(r, rows, 0, 15, 50))
+	}
+	return texts(longTexts(r, rows, 1+r.IntN(100)))
+}
+
+// toldOf is what a device tells of each string, once the plan has output 1 tell it.
+func toldOf(t *testing.T, r *rand.Rand, seed uint64, s source, tells func(*Plan)) (told []uint64) {
+	t.Helper()
+	d, rows := newDevice(t), s.vector.Len
+	g := newRig(t, seed, []source{ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(9)) }))}, []source{s})
+	tells(g.plan)
+	g.plan.States = g.plan.States[:2] // the value alone, as it is
+	g.plan.Nulls = nil
+	g.unit(0, rows)
+	p, memory := g.finish()
+	got, stop := d.make(t, p, memory)
+	if stop != 0 {
+		t.Fatalf("stopped: %s", Reason(stop))
+	}
+	stride := g.plan.RowWords()
+	for i := range rows {
+		told = append(told, got[i*stride+stride-1])
+	}
+	return told
+}
+
 // The lengths of strings, of pages of all kinds and of dictionaries.
 func TestTextLengths(t *testing.T) {
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		rows := 1 + r.IntN(3000)
-		d := newDevice(t)
-		s := texts(longTexts(r, rows, 1+r.IntN(100)))
-		if seed%2 == 1 {
-			s = texts(someTexts(r, rows, 0, 15, 50))
-		}
-		g := newRig(t, seed, []source{ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(9)) }))}, []source{s})
-		o := &g.plan.Outputs[1]
-		o.Form = kernels.ParquetLength
-		g.plan.States = g.plan.States[:2] // the value alone, as it is
-		g.plan.Nulls = nil
-		g.unit(0, rows)
-		p, memory := g.finish()
-		got, stop := d.make(t, p, memory)
-		if stop != 0 {
-			t.Fatalf("stopped: %s", Reason(stop))
-		}
-		stride := g.plan.RowWords()
-		for i := range rows {
-			if n := got[i*stride+stride-1]; n != uint64(s.vector.Span[i].Len) {
+		s := someOrLong(r, seed, rows)
+		told := toldOf(t, r, seed, s, func(p *Plan) { p.Outputs[1].Form = kernels.ParquetLength })
+		for i, n := range told {
+			if n != uint64(s.vector.Span[i].Len) {
 				t.Fatalf("seed %d: row %d has %d bytes, want %d", seed, i, n, s.vector.Span[i].Len)
 			}
 		}
@@ -279,27 +293,15 @@ func TestTextMatches(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		rows := 1 + r.IntN(2000)
-		d := newDevice(t)
-		s := texts(longTexts(r, rows, 1+r.IntN(100)))
-		if seed%2 == 1 {
-			s = texts(someTexts(r, rows, 0, 15, 50))
-		}
-		g := newRig(t, seed, []source{ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(9)) }))}, []source{s})
-		g.plan.SetMatch(1, &expr.Match{Pieces: [][]byte{[]byte("of another output")}})
+		s := someOrLong(r, seed, rows)
 		m := &expr.Match{Pieces: somePieces(r, s.vector.Bytes(r.IntN(rows)))}
-		g.plan.SetMatch(1, m)
-		g.plan.States = g.plan.States[:2] // the value alone, as it is
-		g.plan.Nulls = nil
-		g.unit(0, rows)
-		p, memory := g.finish()
-		got, stop := d.make(t, p, memory)
-		if stop != 0 {
-			t.Fatalf("stopped: %s", Reason(stop))
-		}
-		stride := g.plan.RowWords()
-		for i := range rows {
+		told := toldOf(t, r, seed, s, func(p *Plan) {
+			p.SetMatch(1, &expr.Match{Pieces: [][]byte{[]byte("of another output")}})
+			p.SetMatch(1, m)
+		})
+		for i, w := range told {
 			text := s.vector.Bytes(i)
-			if w := got[i*stride+stride-1]; w != m.Word(text) {
+			if w != m.Word(text) {
 				t.Fatalf("seed %d: %q of %q: %d", seed, text, m.Pieces, w)
 			}
 			found += int(m.Word(text))
