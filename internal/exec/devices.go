@@ -64,9 +64,13 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// reconsider reports, by what a worker has seen, whether another run with devices would be faster.
+// reconsider reports, by what workers have seen, whether another run with devices would be faster.
 func (r *run) reconsider(seen cpu.Sample) bool {
-	choice := r.plan.Device.Anew(seen)
+	seen, rounds := r.samples.add(seen, r.plan.Threads)
+	if rounds < believed {
+		return false
+	}
+	choice := r.plan.Device.Anew(seen, rounds >= settled)
 	if choice.Use {
 		r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
 	}

@@ -79,6 +79,7 @@ type run struct {
 	partitions int
 	ranges     []merge.Range // of partitions, which are merged one after the other
 	learnt     plan.Learnt
+	samples    samples
 	disk       *spill.Space
 	unwatch    func() bool     // nil: nothing was opened
 	trace      *trace.Recorder // nil: there is no timeline

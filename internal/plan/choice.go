@@ -87,25 +87,34 @@ func (c Costs) choose(f DeviceFacts) Choice {
 		choice.Reason = "there are no rows to read"
 		return choice
 	}
-	choice.CPU, choice.Device = c.cpu(f), c.device(f)
-	choice.Use = choice.Device < choice.CPU*(1-c.Gain)
+	return c.compare(f, f, 1-c.Gain)
+}
+
+// compare predicts a run on the CPU and one on devices, which are used if they take less than such
+// a part of the CPU's time.
+func (c Costs) compare(onCPU, onDevices DeviceFacts, most float64) Choice {
+	choice := Choice{CPU: c.cpu(onCPU), Device: c.device(onDevices)}
+	choice.Use = choice.Device < choice.CPU*most
 	choice.Reason = fmt.Sprintf("predicted: CPU %s, GPU %s with %s to start it, for %s",
-		seconds(choice.CPU), seconds(choice.Device), seconds(c.start(f)), f.groupsText())
+		seconds(choice.CPU), seconds(choice.Device), seconds(c.start(onDevices)), onDevices.groupsText())
 	return choice
 }
 
-// cpu predicts the seconds of a run on the CPU alone.
+// cpu predicts the seconds of a run on the CPU alone. A pace is of reading alone: the groups of all
+// workers are merged afterwards. The costs of tables were measured with that.
 func (c Costs) cpu(f DeviceFacts) float64 {
-	_, groups := f.counts()
-	return cmp.Or(f.Reading, c.reading(f)) + (groups*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
+	rows, merged := f.counts()
+	if f.Reading > 0 {
+		merged = min(merged*f.threads(), rows)
+	}
+	return cmp.Or(f.Reading, c.reading(f)) + (merged*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
 }
 
 // device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device
-// makes rows of, while those packed before cross the link; those packed while the device starts are
-// copied once more. Groups come back and are finished as the CPU's are. Kernels that combine rows
-// are faster than the link and do not count.
+// makes rows of, while those packed before cross the link and are decoded; those packed while the
+// device starts are copied once more. Groups come back and are finished as the CPU's are.
 func (c Costs) device(f DeviceFacts) float64 {
-	rows, _ := f.counts()
+	rows, all := f.counts()
 	groups := f.putOut()
 	devices := float64(max(f.Devices, 1))
 	link := c.Link * devices
@@ -115,16 +124,16 @@ func (c Costs) device(f DeviceFacts) float64 {
 	}
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack + float64(f.Texts)*c.Text
-	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
+	expanded := max(f.Encoded*float64(f.Plain)-float64(f.Crossing), 0)
+	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices) + (expanded*c.Expand+all*c.Combine)/devices
 	if f.Limit == 0 { // else most rows are dropped before their texts are looked at
-		crossing += float64(f.Stored) * c.Stored / devices
+		crossing += float64(f.Stored) * cmp.Or(f.Selectivity, 1) * c.Stored / devices
 	}
 	packing = max(packing/f.builders(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of batches packed before it opens
 	put := c.Put
 	if f.Regroup && !f.Regroups {
-		_, groups = f.counts()
-		put = c.Group
+		groups, put = all, c.Group
 	}
 	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.builders())
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)

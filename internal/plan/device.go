@@ -44,34 +44,25 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Pays predicts, while the CPU reads the input, whether devices would be faster for the rest of it,
-// from what a worker has seen, as all others do about.
+// Anew predicts, while the CPU reads the input, whether a run that begins anew with devices would
+// be faster than the CPU with the rest of it, from what a worker has seen, as all others do about.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
-// texts what footers do not, but gets slower as its tables grow. The shorter it has been measured
-// the more must be gained by opening a device.
-func (d Device) Pays(seen cpu.Sample) Choice {
-	read := d.Facts.threads() * float64(seen.Read)
-	left := max(float64(d.Facts.Rows)-read, 0)
-	f := d.Facts.after(seen).rest(int64(left))
+// texts what footers do not, but gets slower as its tables grow. A pace that is not settled yet is
+// too slow by half and more: then a device must gain more.
+func (d Device) Anew(seen cpu.Sample, settled bool) Choice {
+	all := d.Facts.after(seen)
+	read := all.threads() * float64(seen.Read)
+	left := max(float64(all.Rows)-read, 0)
+	rest := all.rest(int64(left))
 	if read > 0 {
-		all := f
-		all.Rows, all.Bytes, all.Plain = d.Facts.Rows, d.Facts.Bytes, d.Facts.Plain
-		f.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
+		rest.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
-	choice := d.costs.choose(f)
-	if !f.Kept {
-		choice.Use = choice.Use && choice.Device < d.trusted(seen)*choice.CPU
+	most := 1 - d.costs.Gain
+	if !settled {
+		most = min(most, d.costs.Early)
 	}
-	return choice
-}
-
-// Anew is Pays for a run that would begin anew, with devices from its beginning.
-func (d Device) Anew(seen cpu.Sample) Choice {
-	choice := d.Pays(seen)
-	choice.Device = max(choice.Device, d.costs.device(d.Facts.after(seen)))
-	choice.Use = choice.Device < d.trusted(seen)*choice.CPU
-	return choice
+	return d.costs.compare(rest, all, most)
 }
 
 // after are the facts with what a worker has seen of groups and of the filter.
@@ -81,12 +72,6 @@ func (f DeviceFacts) after(seen cpu.Sample) DeviceFacts {
 		f.Selectivity = float64(max(seen.Selected, 1)) / float64(seen.Read)
 	}
 	return f
-}
-
-// trusted is up to which part of the time that is predicted of the CPU a device is opened.
-func (d Device) trusted(seen cpu.Sample) float64 {
-	most := d.costs.Paced
-	return most - (most-d.costs.Clear)*(1-min(seen.Seconds/d.costs.Trust, 1))
 }
 
 // unsure reports whether devices should be opened only when workers have told their pace: opening

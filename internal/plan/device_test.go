@@ -160,42 +160,41 @@ func TestDevicePays(t *testing.T) {
 	} {
 		seen := cpu.Sample{Seconds: x.seconds}
 		seen.Read, seen.Selected, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
-		if got := d.Pays(seen).Use; got != x.want {
+		if got := d.Anew(seen, true).Use; got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
 	few := cpu.Sample{Seconds: .001}
 	few.Read, few.Selected, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
-	if d.Pays(few).Use {
+	if d.Anew(few, true).Use {
 		t.Error("a device pays where the CPU takes .2 s")
 	}
 	// All groups have one row, of the rows that pass.
 	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Selected: all / 1000, Rows: all / 1000, Groups: all / 1000}
-	if choice := d.Pays(sparse); choice.CPU > 8 {
+	if choice := d.Anew(sparse, true); choice.CPU > 8 {
 		t.Errorf("%+v for 1e8 groups of 1e9 rows at a pace of .4 s", choice)
 	}
 }
 
-// A pace that was measured for a moment opens a device only where that gains much.
-func TestDevicePaysTrust(t *testing.T) {
+// A pace that has not settled opens a device only where that gains much.
+func TestDeviceAnewEarly(t *testing.T) {
 	t.Parallel()
 	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
-	p.Facts.Rows, p.Facts.Bytes = 1e8, 1e8
+	p.Facts.Rows, p.Facts.Bytes, p.Facts.Plain = 1e8, 1e8, 1e8
 	d := p.decideDevice()
 	d.Facts.Encoded, d.Facts.Crossing = 1, 1e8
 	all := int64(1e8) / int64(d.Facts.Threads)
 	for _, x := range []struct {
-		parts   int64 // one row of so many has been read
-		seconds float64
-		want    bool
+		seconds        float64 // for one row of a hundred
+		early, settled bool
 	}{
-		{100, .007, false}, // .7 s to come, where a device takes .45
-		{10, .08, true},
-		{100, .02, true}, // 2 s
+		{.004, false, false}, // .4 s to come, where a device takes that too
+		{.0055, false, true},
+		{.007, true, true},
 	} {
-		seen := cpu.Sample{Seconds: x.seconds, Read: all / x.parts, Selected: all / x.parts, Rows: all / x.parts, Groups: 5}
-		if got := d.Pays(seen); got.Use != x.want {
-			t.Errorf("%+v: %+v", x, got)
+		seen := cpu.Sample{Seconds: x.seconds, Read: all / 100, Selected: all / 100, Rows: all / 100, Groups: 5}
+		if early, settled := d.Anew(seen, false), d.Anew(seen, true); early.Use != x.early || settled.Use != x.settled {
+			t.Errorf("%+v: %+v, %+v", x, early, settled)
 		}
 	}
 }
