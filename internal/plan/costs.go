@@ -67,7 +67,7 @@ type Costs struct {
 	Link float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
 	// What a device takes beside Ready and End, by its time for 30 questions of 1e8 rows: of
-	// ClickBench and TPC-H, on an H200 that was open. The four predict them within 37 %, 22 of them
+	// ClickBench and TPC-H, on an H200 that was open. The four predict them within 37 %, 21 of them
 	// within 20 % (docs/experiments/0019).
 	Decode  float64 // bytes a second, as they cross
 	Expand  float64 // seconds for each byte that decompressing adds
