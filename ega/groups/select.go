@@ -234,7 +234,7 @@ func (n *selecting) bound(w window) (bound, kept uint64, err error) {
 		}
 		w.groups = uint64(counts[i])
 		w.least += uint64(i) << shift
-		w.greatest = min(w.greatest, w.least+(1<<shift-1))
+		w.greatest = w.least + min(w.greatest-w.least, 1<<shift-1) // the last range may end beyond all words
 		if shift == 0 || w.before+w.groups <= n.enough() {
 			return w.greatest, w.before + w.groups, nil
 		}

@@ -70,6 +70,12 @@ func TestSelect(t *testing.T) {
 		"far behind": func(i int) uint64 { return 1<<63 + uint64(i)<<20 + uint64(max(0, 5-i))<<62 },
 		"doubles":    func(int) uint64 { return math.Float64bits(rng.NormFloat64() * 1e-300) },
 		"one":        func(int) uint64 { return 7 },
+		"at the end": func(i int) uint64 { // of all words that there are, where NULLs have a rank
+			if i < 280 {
+				return 5 + uint64(i)
+			}
+			return math.MaxUint64 - uint64(i)
+		},
 	}
 	for _, l := range []ega.Layout{layouts[0], layouts[2]} {
 		word := l.Stride() - len(l.Ops) // the first state: a sum of one row
@@ -86,7 +92,7 @@ func TestSelect(t *testing.T) {
 				switch name {
 				case "doubles":
 					rank = kernels.EgaRankDouble
-				case "least":
+				case "least", "at the end":
 					rank, descending = kernels.EgaRankUnsigned, false
 				}
 				order := ranked(&l, rows, word, rank, descending)
