@@ -56,7 +56,11 @@ func span(g *generator, e *expr) bool {
 }
 
 func width(g *generator, e *expr) bool {
-	e.fill("$P", quote(pick(g.rng, "1 month", "5 months", "1 year", "1 week", "3 days", "15 minutes", "1 day 7 hours", "1 second")))
+	widths := []string{"1 month", "5 months", "1 year", "1 week", "3 days", "15 minutes", "1 second"}
+	if e.kids[0].kind != instantUTC { // difference daysAndHours
+		widths = append(widths, "1 day 7 hours")
+	}
+	e.fill("$P", quote(pick(g.rng, widths...)))
 	return toMicros(g, e)
 }
 

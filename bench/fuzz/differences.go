@@ -81,6 +81,7 @@ var (
 	exactTop        = difference{"`approx_top_k`", "the values are sorted anyway", "asked for the most frequent value, which DuckDB's mode is"}
 	orderOfEqual    = difference{"`list(x order by y)`, `arg_max(a,b,n)` where y, b are equal", "the same whatever the threads", "DuckDB is told to order by the values too"}
 	slopeOfNothing  = difference{"`regr_slope` where all x are equal", "there is none", "NULL where DuckDB counts one x at most"}
+	daysAndHours    = difference{"`time_bucket` by days and hours of a timestamp in UTC", "it has such a width of others", "widths are not drawn for it that have both"}
 	approximate     = difference{
 		"`approx_count_distinct`, `approx_quantile`", "two estimates agree with the exact answer, not with each other", "compared with DuckDB's exact answer, within the bounds of docs/semantics.md",
 	}
@@ -90,5 +91,5 @@ var (
 var differences = []difference{
 	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, kahanOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
 	productOnTheWay, macros, countOfNothing, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
-	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, exactTop, orderOfEqual, slopeOfNothing, approximate,
+	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, exactTop, orderOfEqual, slopeOfNothing, daysAndHours, approximate,
 }
