@@ -181,6 +181,7 @@ func newColumnReader(f *file, leaf int, want column.Type, shared *workspace) (*c
 	c := &columnReader{f: f, leaf: l, want: want, field: -1, decoder: newDecoder(l, want), shared: shared}
 	c.levels.max = int32(l.maxDef)
 	c.in.r, c.in.mem.mem, c.page.mem = f.r, &shared.account, &shared.account
+	c.in.ask = f.ask
 	c.dictMem.use(&shared.account)
 	c.streams.use(&shared.account)
 	c.vectors = vectorBytes(l, want, shared.batchRows)

@@ -85,8 +85,8 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 	if r.openFileOf(unit) != nil {
 		return nil, false, nil
 	}
-	r.scan.hinted[r.scan.units[unit].of].Store(true)
 	r.hold(r.scan.units[unit].of)
+	r.goAhead(unit)
 	r.chunks = r.chunks[:0]
 	at := 0
 	for i, c := range r.cols {
@@ -98,7 +98,6 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 		r.chunks = append(r.chunks, chunk)
 		at = chunk.End
 	}
-	r.scan.readAhead(unit, r.early)
 	return r.chunks, true, nil
 }
 
@@ -146,6 +145,7 @@ func (c *columnReader) fetch(to *encodedPlace) (err error) {
 	}
 	chunk := to.memory[to.at:][:n] // its capacity is more: PAD
 	to.at += int(n)
+	c.f.ask(start, n)
 	if err := readAt(c.f.r, chunk, start); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type Reader struct {
 	cols     []*columnReader // of the open file; nil: constant
 	file     int             // what cols read; -1: none
 	unit     int             // -1: none is open
+	dense    bool            // the row group before had most of its late columns read
 	out      bool            // the unit is left out (extremes.go)
 	done     int64           // rows of the unit that were read
 	held     int             // the row group, in Scan.groups, that is kept near; -1: none
@@ -42,6 +43,7 @@ var errNoUnit = errors.New("no unit is open")
 
 // NewReader returns a reader without an open unit. The caller closes it.
 func (s *Scan) NewReader() *Reader {
+	s.readers.Add(1)
 	return &Reader{
 		scan: s,
 		vecs: make([]column.Vector, len(s.cols)),
@@ -85,11 +87,14 @@ func (r *Reader) Open(unit int) (err error) {
 func (r *Reader) openGroup(unit int) error {
 	u := &r.scan.units[unit]
 	r.begin()
+	if r.file >= 0 {
+		r.dense = r.readsLate()
+	}
 	if err := r.openFile(r.scan.fileOf[u.of]); err != nil {
 		return err
 	}
-	r.scan.hinted[u.of].Store(true)
 	r.hold(u.of)
+	r.goAhead(unit)
 	for i, c := range r.cols {
 		if c != nil {
 			c.common = r.scan.sharedDict(u.of, i)
@@ -109,7 +114,6 @@ func (r *Reader) openGroup(unit int) error {
 			return err
 		}
 	}
-	r.scan.readAhead(unit, r.early)
 	return nil
 }
 

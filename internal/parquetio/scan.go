@@ -79,6 +79,8 @@ type Scan struct {
 	groups    []Unit         // what units are, or are parts of
 	fileOf    []int          // by row group
 	hinted    []atomic.Bool  // by row group: reading it ahead is of no more use
+	ahead     int64          // see aheadEach
+	readers   atomic.Int64   // that were made
 	stretches []int          // by row group: the first that is fetched together with it
 	peeked    []func() columnPeek
 	skipped   struct {
@@ -96,7 +98,7 @@ type Scan struct {
 // that cannot be read, and an *Error for one that a file lacks or whose
 // types do not agree.
 func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
-	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat, skip: o.Skip}
+	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat, skip: o.Skip, ahead: aheadEach}
 	if o.Skip != nil {
 		s.skipCols = o.SkipColumns
 	}

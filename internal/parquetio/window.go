@@ -22,6 +22,11 @@ type window struct {
 	over int64 // bytes behind the chunk that may belong to it; see maxOver
 
 	short bool // no more is read than is asked for: pages are passed over
+
+	ask    func(off, n int64) // has the system read ahead (readahead.go); nil: nobody does
+	lead   int64              // how far
+	asked  int64              // up to this place
+	passed int64              // bytes that were skipped and not read
 }
 
 // start stands at the beginning of a chunk. Nothing is read yet.
@@ -63,6 +68,7 @@ func (w *window) fill(n int64, what string) error {
 		return err
 	}
 	w.data = buf[:have]
+	w.ahead(n - int64(have))
 	if err := readAt(w.r, buf[have:], w.next); err != nil {
 		return err
 	}
@@ -86,6 +92,7 @@ func (w *window) read(dst []byte) error {
 	if have == len(dst) {
 		return nil
 	}
+	w.ahead(int64(len(dst) - have))
 	if err := readAt(w.r, dst[have:], w.next); err != nil {
 		return err
 	}
@@ -100,4 +107,5 @@ func (w *window) skip(n int64) {
 	w.advance(int(have))
 	w.next += n - have
 	w.left -= n - have
+	w.passed += n - have
 }
