@@ -34,39 +34,51 @@ type aheader interface {
 	Ahead(off, n int64) (asked int64)
 }
 
-// readAhead asks for the row groups behind that of a unit; of those on a server for the early
-// columns of the next one. Columns that are read late are asked for if all is set.
+// What was asked for of a row group.
+const (
+	askedNothing int32 = iota
+	askedEarly         // the first bytes of early columns
+	askedAll           // of late ones too
+)
+
+// readAhead asks for the row groups behind that of a unit, and for their late columns if all is
+// set; of row groups on a server for the early columns of the next one.
 func (s *Scan) readAhead(unit int, early func(c int) bool, all bool) {
-	wanted := early
-	if all {
-		wanted = func(int) bool { return true }
-	}
 	own, left := s.units[unit].of, s.readers.Load()*s.ahead
 	for _, u := range s.units[unit+1 : min(unit+1+aheadUnits, len(s.units))] {
 		if u.of == own {
 			continue
 		}
-		asked := s.hinted[u.of].Swap(true)
 		if s.d.files[s.fileOf[u.of]].far() != nil {
-			if !asked {
+			if s.hinted[u.of].CompareAndSwap(askedNothing, askedEarly) {
 				s.want(u.of, false, early)
 			}
 			return
 		}
-		if !asked {
-			s.ask(u.of, wanted)
-		}
+		s.ask(u.of, early, all)
 		if left -= min(u.Bytes, s.ahead); left <= 0 {
 			return
 		}
 	}
 }
 
-// ask asks for the first bytes of wanted columns of a row group.
-func (s *Scan) ask(g int, wanted func(c int) bool) {
+// ask asks for the first bytes of the columns of a row group, of late ones if all is set, unless
+// that was done.
+func (s *Scan) ask(g int, early func(c int) bool, all bool) {
+	had, now := s.hinted[g].Load(), askedEarly
+	if all {
+		now = askedAll
+	}
+	if had >= now || !s.hinted[g].CompareAndSwap(had, now) {
+		return
+	}
 	f := s.d.files[s.fileOf[g]]
+	if f.far() != nil {
+		return // see want
+	}
+	wanted := func(c int) bool { return early(c) && had == askedNothing || !early(c) && all }
 	for _, r := range s.ranges(g, wanted) {
-		f.ask(r[0], min(s.lead(g, r[1]), r[1]))
+		f.ask(r[0], s.lead(g, r[1]))
 	}
 }
 
@@ -101,16 +113,14 @@ func (w *window) ahead(n int64) {
 // goAhead asks for the row group of a unit, which is read next, and for those behind it.
 func (r *Reader) goAhead(unit int) {
 	g := r.scan.units[unit].of
-	if !r.scan.hinted[g].Swap(true) {
-		r.scan.ask(g, r.early)
-	}
+	r.scan.ask(g, r.early, r.dense)
 	for i, c := range r.cols {
 		if c == nil {
 			continue
 		}
 		start, n, _ := c.f.chunkRange(&c.f.chunk(r.scan.units[unit].Group, c.leaf.index).MetaData)
 		c.in.lead, c.in.asked, c.in.passed = r.scan.lead(g, n), start, 0
-		if r.early(i) || r.dense {
+		if r.early(i) || r.scan.hinted[g].Load() == askedAll {
 			c.in.asked += c.in.lead
 		}
 	}

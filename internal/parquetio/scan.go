@@ -78,7 +78,7 @@ type Scan struct {
 	shared    [][]sharedDict // by row group that was cut, by wanted column
 	groups    []Unit         // what units are, or are parts of
 	fileOf    []int          // by row group
-	hinted    []atomic.Bool  // by row group: reading it ahead is of no more use
+	hinted    []atomic.Int32 // by row group: what was asked for of it (readahead.go)
 	ahead     int64          // see aheadEach
 	readers   atomic.Int64   // that were made
 	stretches []int          // by row group: the first that is fetched together with it
@@ -113,7 +113,7 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 			return nil, err
 		}
 	}
-	s.groups, s.hinted = s.units, make([]atomic.Bool, len(s.units))
+	s.groups, s.hinted = s.units, make([]atomic.Int32, len(s.units))
 	s.findStretches()
 	if s.deleted = slices.ContainsFunc(s.fileOf, func(f int) bool { return d.files[f].deleted != nil }); s.deleted {
 		s.repeat = false
