@@ -60,7 +60,7 @@ func (d Device) Anew(seen cpu.Sample, settled bool) Choice {
 	}
 	most := 1 - d.costs.Gain
 	if !settled {
-		most = min(most, d.costs.Early)
+		most = d.costs.Early
 	}
 	return d.costs.compare(rest, all, most)
 }
