@@ -41,61 +41,40 @@ func New(skip, n uint, pool *Pool, disk *Disk) *Buckets {
 
 // Scatter copies rows to the ends of their buckets. It returns
 // how many it placed, which is all of them unless the pool refused a page.
-//
-// The loop over words is faster than copy for rows of a cache line or two,
-// and what it needs of a partition is 24 bytes, so that those of a thousand
-// partitions stay in the first-level cache.
 func (b *Buckets) Scatter(rows []uint64) (placed int, err error) {
-	stride := b.pool.Stride
-	if b.some != nil {
-		b.note(rows)
-	}
-	for ; len(rows) > 0; rows = rows[stride:] {
-		p := rows[0] << b.skip >> b.shift
-		dst := b.free[p]
-		if len(dst) < stride {
-			page, err := b.pool.Get()
-			if err != nil {
-				return placed, err
-			}
-			b.pages[p] = append(b.pages[p], page)
-			dst = page
-		}
-		b.free[p] = dst[stride:]
-		for i, w := range rows[:stride] { //nolint:staticcheck // a copy is a call: 4 % of q10
-			dst[i] = w
-		}
-		placed++
-	}
-	return placed, nil
+	return b.scatter(rows, rows, b.pool.Stride)
 }
 
 // ScatterBy is Scatter for rows that do not begin with their hashes. hashes has one hash for each
 // row.
 func (b *Buckets) ScatterBy(hashes, rows []uint64) (placed int, err error) {
+	return b.scatter(hashes, rows, 1)
+}
+
+// scatter is ScatterBy, where hashes has a hash every step words.
+func (b *Buckets) scatter(hashes []uint64, rows []uint64, step int) (placed int, err error) {
 	stride := b.pool.Stride
 	if b.some != nil {
-		for _, h := range hashes {
-			b.noteHash(h)
+		for i := 0; i < len(hashes); i += step {
+			b.noteHash(hashes[i])
 		}
 	}
-	for i, h := range hashes {
-		p := h << b.skip >> b.shift
-		dst := b.free[p]
-		if len(dst) < stride {
-			page, err := b.pool.Get()
-			if err != nil {
-				return i, err
-			}
-			b.pages[p] = append(b.pages[p], page)
-			dst = page
+	for rows = rows[:len(hashes)/step*stride]; len(rows) > 0; {
+		n := scatter(b.free, &hashes[0], step, rows, stride, b.skip, b.shift)
+		placed += n
+		if rows = rows[n*stride:]; len(rows) == 0 {
+			break
 		}
-		b.free[p] = dst[stride:]
-		for k, w := range rows[i*stride : (i+1)*stride] { //nolint:staticcheck // a copy is a call
-			dst[k] = w
+		hashes = hashes[n*step:]
+		p := hashes[0] << b.skip >> b.shift
+		page, err := b.pool.Get()
+		if err != nil {
+			return placed, err
 		}
+		b.pages[p] = append(b.pages[p], page)
+		b.free[p] = page
 	}
-	return len(hashes), nil
+	return placed, nil
 }
 
 // Place copies a row to the end of a bucket that the caller chooses, whatever its hash.

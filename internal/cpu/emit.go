@@ -61,8 +61,10 @@ func (m *Merger) wanted(groups []uint32, c Prefilter) []uint32 {
 			return groups
 		}
 	}
+	pages, page, stride, shift := m.pages, m.store.pool.PageBits&63, m.cfg.Stride, c.Shift&63
 	for _, g := range groups {
-		x := (m.row(g)[c.Word]>>(c.Shift&63)&c.Mask ^ c.Flip)
+		row := int(g) & (1<<page - 1)
+		x := pages[g>>page][row*stride+c.Word]>>shift&c.Mask ^ c.Flip
 		groups[n] = g
 		if x < bound {
 			n++

@@ -361,8 +361,13 @@ func (m *Merger) enterPage(page int) error {
 // all rows are looked at first, then the groups that these name; rows that have none so far, or
 // another one's, are looked up one by one.
 func (m *Merger) enterRows(rows []uint64, group uint32) {
+	groups := m.candidates(rows)
+	if m.onlyAdds && !m.dir.seeded && !m.cfg.Keys.HasRefs() {
+		m.enterFixed(rows, group, groups)
+		return
+	}
 	stride := m.cfg.Stride
-	for i, g := range m.candidates(rows) {
+	for i, g := range groups {
 		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
 		if g != noGroup {
 			if dst := m.row(g); m.equal(dst, row) {
@@ -375,6 +380,52 @@ func (m *Merger) enterRows(rows []uint64, group uint32) {
 			m.join(dst, row)
 		} else {
 			m.claim(slot, hash, group+uint32(i))
+		}
+	}
+}
+
+// enterFixed is enterRows where rows have no refs and combine by additions: all that there is to
+// do for a row, in one loop.
+func (m *Merger) enterFixed(rows []uint64, group uint32, groups []uint32) {
+	d, pages, adds, stride := &m.dir, m.pages, m.adds, m.cfg.Stride
+	base := m.decoder.Base
+	end, pageBits := base+m.cfg.Keys.Words, m.store.pool.PageBits&63
+	inPage, slots, last := uint32(1)<<pageBits-1, d.slots, uint64(len(d.slots)-1)
+	same := func(g uint32, row []uint64) []uint64 {
+		at := int(g&inPage) * stride
+		dst := pages[g>>pageBits][at : at+stride : at+stride]
+		for k := base; k < end; k++ {
+			if dst[k] != row[k] {
+				return nil
+			}
+		}
+		return dst
+	}
+	for i, g := range groups {
+		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
+		var dst []uint64
+		if g != noGroup {
+			dst = same(g, row)
+		}
+		if dst == nil {
+			hash := m.hashes[i]
+			home := d.home(hash)
+			s := home
+			for ; slots[s] != 0; s = (s + 1) & last {
+				if e := slots[s]; d.tagged(e, hash) {
+					if dst = same(d.group(e), row); dst != nil {
+						break
+					}
+				}
+			}
+			d.left -= int((s - home) & last)
+			if dst == nil {
+				m.claim(s, hash, group+uint32(i))
+				continue
+			}
+		}
+		for _, w := range adds {
+			dst[w] += row[w]
 		}
 	}
 }
