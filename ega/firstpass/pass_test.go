@@ -136,6 +136,24 @@ func TestPassCrowds(t *testing.T) {
 	}
 }
 
+// Tiles of several lanes that fill the table before any of them has been looked at do not crowd.
+func TestPassFillsAtOnce(t *testing.T) {
+	const n, lanes = 50_000, 4
+	r := newRig(t)
+	l := passLayouts[0]
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, lanes*n, func(i int) uint64 { return uint64(i) })
+	for range 2 {
+		p := passRig{bits: 0, config: firstpass.Config{
+			Layout: l, Streams: lanes, Depth: 1, SlotBytes: n * int(l.RowBytes()), Device: 64 << 20, Groups: 20_000,
+		}}
+		r.Do(p.run(r.Thread.Context(), rows))
+		p.check(t, rows)
+		if !p.stats.InCore || p.stats.Growths == 0 {
+			t.Fatalf("%+v", p.stats)
+		}
+	}
+}
+
 // An error of Write stops the pass with that error, and so does the end of its context; goroutines
 // that wait for a slot return.
 func TestPassStops(t *testing.T) {
