@@ -302,11 +302,11 @@ func (w *Worker) Finish(hashBits uint, staying *inPlaceTable) error {
 	}
 	switch {
 	case staying != nil:
-		w.note(w.table.rows.Rows)
+		w.noteAll()
 		w.store.addInPlace(staying)
 	case w.phase != phaseScatter:
 		w.table.dropLeft()
-		w.note(w.table.rows.Rows)
+		w.noteAll()
 		var err error
 		// else the group is the accelerator's
 		if rows := w.table.rows.Rows; !w.isEmpty(rows) || w.run.sent.Load() == 0 {
@@ -321,4 +321,12 @@ func (w *Worker) Finish(hashBits uint, staying *inPlaceTable) error {
 		return err
 	}
 	return w.handOver()
+}
+
+// noteAll shows the hashes of the table's rows to the sketch, unless that was done
+// (topNFinder.greatest).
+func (w *Worker) noteAll() {
+	if !w.noted {
+		w.note(w.table.rows.Rows)
+	}
 }

@@ -34,6 +34,10 @@ const (
 	// topShare is of how many groups at most one is a candidate. Candidates are looked up in each
 	// table, which costs up to a sixteenth of merging all groups.
 	topShare = 16
+	// topBlock is of how many groups the greatest count is kept: their rows are in a core's first
+	// cache when they are read for their hashes and for their counts, and few blocks of many have a
+	// candidate.
+	topBlock = hashRows
 )
 
 // count is the count in a row.
@@ -62,6 +66,7 @@ func (r *Run) dropBelowTopN(workers []*Worker, groups int) error {
 		}
 		t.workers = append(t.workers, w)
 	}
+	t.tops = make([][]uint64, len(t.workers))
 	least, err := t.least()
 	if err != nil || least < 2 {
 		return err
@@ -78,6 +83,8 @@ type topNFinder struct {
 	*TopN
 	run     *Run
 	workers []*Worker // whose tables have groups
+	// by worker: the greatest count of each topBlock groups, which tells where no candidate is
+	tops [][]uint64
 }
 
 // each calls f for each worker, at once.
@@ -121,37 +128,60 @@ func (t *topNFinder) least() (uint64, error) {
 	return (bound + t.tables() - 1) / t.tables(), nil
 }
 
-// greatest is the groups of a worker's table with the greatest counts, as many as are wanted.
-func (t *topNFinder) greatest(worker int) (heap []placed) {
-	tab := t.workers[worker].table
-	stride := tab.rows.Stride
-	for g, rows := uint32(0), tab.rows.Rows; len(rows) > 0; g, rows = g+1, rows[stride:] {
-		n := t.count(rows)
-		if len(heap) == t.Groups && n <= heap[0].count || tab.hasLeft(g) {
-			continue
-		}
-		p := placed{worker, g, n}
-		if len(heap) < t.Groups {
-			heap = append(heap, p)
-			if len(heap) == t.Groups {
-				slices.SortFunc(heap, func(a, b placed) int { return cmp.Compare(a.count, b.count) })
+// greatest is the groups of a worker's table with the greatest counts, as many as are wanted. It
+// goes over all rows, so it also shows their hashes to the sketch, and keeps the greatest count of
+// each block.
+func (t *topNFinder) greatest(worker int) []placed {
+	w := t.workers[worker]
+	tab, best := w.table, countHeap{most: t.Groups}
+	block := topBlock * tab.rows.Stride
+	for rows, first := tab.rows.Rows, uint32(0); len(rows) > 0; first += topBlock {
+		some := rows[:min(block, len(rows))]
+		rows = rows[len(some):]
+		w.note(some)
+		top := uint64(0)
+		for g := first; len(some) > 0; g, some = g+1, some[tab.rows.Stride:] {
+			n := t.count(some)
+			if top = max(top, n); best.takes(n) && !tab.hasLeft(g) {
+				best.add(placed{worker, g, n})
 			}
-			continue
 		}
-		heap[0] = p
-		for i := 0; ; { // downwards
-			k := 2*i + 1
-			if k+1 < len(heap) && heap[k+1].count < heap[k].count {
-				k++
-			}
-			if k >= len(heap) || heap[i].count <= heap[k].count {
-				break
-			}
-			heap[i], heap[k] = heap[k], heap[i]
-			i = k
-		}
+		t.tops[worker] = append(t.tops[worker], top)
 	}
-	return heap
+	w.noted = true
+	return best.all
+}
+
+// countHeap is the groups with the greatest counts so far: once they are as many as are wanted, a
+// heap with the least of them first.
+type countHeap struct {
+	most int
+	all  []placed
+}
+
+// takes reports whether a group that counts n belongs there.
+func (h *countHeap) takes(n uint64) bool { return len(h.all) < h.most || n > h.all[0].count }
+
+// add adds a group that belongs there, in place of the least one if there are enough.
+func (h *countHeap) add(p placed) {
+	if len(h.all) < h.most {
+		if h.all = append(h.all, p); len(h.all) == h.most {
+			slices.SortFunc(h.all, func(a, b placed) int { return cmp.Compare(a.count, b.count) })
+		}
+		return
+	}
+	h.all[0] = p
+	for i := 0; ; { // downwards
+		k := 2*i + 1
+		if k+1 < len(h.all) && h.all[k+1].count < h.all[k].count {
+			k++
+		}
+		if k >= len(h.all) || h.all[i].count <= h.all[k].count {
+			return
+		}
+		h.all[i], h.all[k] = h.all[k], h.all[i]
+		i = k
+	}
 }
 
 // sum is the sum of a group's counts in all tables, and where it is in the first of them.
@@ -187,12 +217,19 @@ func (t *topNFinder) candidates(least uint64, most int) (all []placed, few bool,
 	var n atomic.Int64
 	err = t.each(func(i int) error {
 		tab := t.workers[i].table
-		for g, rows := uint32(0), tab.rows.Rows; len(rows) > 0; g, rows = g+1, rows[tab.rows.Stride:] {
-			if t.count(rows) < least || tab.hasLeft(g) {
+		block := topBlock * tab.rows.Stride
+		for b, top := range t.tops[i] {
+			if top < least {
 				continue
 			}
-			if lists[i] = append(lists[i], placed{worker: i, group: g}); n.Add(1) > int64(most) {
-				break
+			some := tab.rows.Rows[b*block : min((b+1)*block, len(tab.rows.Rows))]
+			for g := uint32(b) * topBlock; len(some) > 0; g, some = g+1, some[tab.rows.Stride:] {
+				if t.count(some) < least || tab.hasLeft(g) {
+					continue
+				}
+				if lists[i] = append(lists[i], placed{worker: i, group: g}); n.Add(1) > int64(most) {
+					return nil
+				}
 			}
 		}
 		return nil
@@ -200,12 +237,10 @@ func (t *topNFinder) candidates(least uint64, most int) (all []placed, few bool,
 	return slices.Concat(lists...), n.Load() <= int64(most), err
 }
 
-// keep has all groups leave a worker's table but candidates. Their hashes are shown to the sketch
-// before, as those of all groups are.
+// keep has all groups leave a worker's table but candidates.
 func (t *topNFinder) keep(worker int, candidates []placed) {
 	w := t.workers[worker]
 	tab := w.table
-	w.note(tab.rows.Rows)
 	stays := make([]uint64, (tab.n+63)/64)
 	tab.leaving = tab.n
 	for _, p := range candidates {

@@ -58,6 +58,7 @@ type Worker struct {
 	encoder     *key.Encoder
 	sketch      *partition.Sketch // of all rows placed
 	crowded     bool              // it is shown seeded hashes
+	noted       bool              // it was shown the table's, after the input
 
 	filtered       bool  // the query has a filter
 	looked         bool  // it, or another worker, has looked how many rows pass it: sample
