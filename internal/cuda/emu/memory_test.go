@@ -3,6 +3,7 @@ package emu_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,16 +11,24 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
-// Memory comes with rubbish in it, of device and host.
+// Memory comes with rubbish in it, of device and host: also a large block, which is mappings of one
+// pattern, and one that is made after another was written to.
 func TestFreshMemoryIsNotZero(t *testing.T) {
 	thread, _ := open(t)
-	m, err1 := thread.Alloc(100_000)
-	p, err2 := thread.AllocPinned(100_000)
-	check(t, err1, err2)
-	got := make([]byte, 100_000)
-	check(t, thread.Read(got, m.Span()))
-	if bytes.IndexByte(got, 0) >= 0 || bytes.IndexByte(p.Bytes(), 0) >= 0 {
-		t.Error("fresh memory has zeros")
+	for _, size := range []cuda.Size{100_000, 100_000, 5<<20 + 3, 5<<20 + 3} {
+		m, err1 := thread.Alloc(size)
+		p, err2 := thread.AllocPinned(size)
+		check(t, err1, err2)
+		got := make([]byte, size)
+		check(t, thread.Read(got, m.Span()))
+		if bytes.IndexByte(got, 0) >= 0 {
+			t.Errorf("fresh memory of %d bytes has zeros", size)
+		}
+		if size < 1<<20 && bytes.IndexByte(p.Bytes(), 0) >= 0 { // more is registered
+			t.Errorf("fresh pinned memory of %d bytes has zeros", size)
+		}
+		clear(got)
+		check(t, thread.Write(m.Span(), got), m.Close(), p.Close())
 	}
 }
 
@@ -85,13 +94,16 @@ func TestWriteOutOfBounds(t *testing.T) {
 	thread, e := open(t)
 	fault, err := kerneltest.LoadFault(thread)
 	check(t, err)
-	r := newRig(t, thread, 64)
-	past := uint64(r.memory.Span().Ptr) + 64
-	check(t, fault.Write(r.stream, cuda.Grid{Blocks: 1, Threads: 1}, past), r.stream.Synchronize())
-	if leaks := e.Leaks(); !contains(leaks, "device memory of 64 bytes", "written to outside its bounds") {
-		t.Errorf("it is not among %q", leaks)
+	small, large := newRig(t, thread, 64), newRig(t, thread, 5<<20)
+	for _, r := range []rig{small, large} {
+		size := r.memory.Span().Size
+		past := uint64(r.memory.Span().Ptr) + uint64(size)
+		check(t, fault.Write(r.stream, cuda.Grid{Blocks: 1, Threads: 1}, past), r.stream.Synchronize())
+		if leaks := e.Leaks(); !contains(leaks, fmt.Sprintf("device memory of %d bytes", size), "written to outside its bounds") {
+			t.Errorf("it is not among %q", leaks)
+		}
 	}
-	if err := r.memory.Close(); err != nil {
+	if err := errors.Join(small.memory.Close(), large.memory.Close()); err != nil {
 		t.Errorf("the context is lost, so Close has nothing to say, yet: %v", err)
 	}
 	if err := thread.Synchronize(); !errors.Is(err, cuda.ErrLost) {

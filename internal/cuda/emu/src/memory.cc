@@ -1,13 +1,13 @@
 #include "memory.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "call.h"
 #include "config.h"
 #include "emu.h"
+#include "fresh.h"
 #include "report.h"
 
 namespace driver {
@@ -15,7 +15,6 @@ namespace driver {
 namespace {
 
 constexpr size_t alignment = 512;  // of what cuMemAlloc gives on every device we met
-constexpr uint8_t fresh = 0xA5;    // as an integer negative, as an address absurd
 constexpr uint8_t guarded = 0x5C;
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -51,15 +50,14 @@ CUresult Memory::allocate(std::shared_ptr<Context> context, Space space, size_t 
     if (size > config().memory - used_[device]) return CUDA_ERROR_OUT_OF_MEMORY;
     used_[device] += size;
   }
-  void* base = nullptr;
-  if (posix_memalign(&base, alignment, guard + size + guard)) {
+  void* base = fresh_block(alignment, guard + size + guard);
+  if (!base) {
     std::lock_guard lock(mutex_);
     if (space == Space::device) used_[device] -= size;
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   auto* start = static_cast<uint8_t*>(base) + guard;
   memset(base, guarded, guard);
-  memset(start, fresh, size);
   memset(start + size, guarded, guard);
   std::lock_guard lock(mutex_);
   blocks_[reinterpret_cast<uintptr_t>(start)] = {std::move(context), space, size, base, current_call(), portable};
@@ -85,7 +83,7 @@ CUresult Memory::release(const Context& context, Space space, void* p) {
 
 void Memory::drop(Blocks::iterator at) {
   if (at->second.space == Space::device) used_[at->second.context->device] -= at->second.size;
-  free(at->second.base);
+  if (at->second.base) free_block(at->second.base, guard + at->second.size + guard);
   blocks_.erase(at);
 }
 

@@ -1,6 +1,7 @@
 // Device memory and pinned host memory: both are host memory of this process, known to one table.
 //
-// INVARIANT (fresh): memory that was just allocated holds the byte pattern `fresh`, never zeros.
+// INVARIANT (fresh): memory that was just allocated holds the byte pattern `fresh`, never zeros
+// (fresh.h).
 // INVARIANT (guards): without AddressSanitizer each block has a zone of `guard` bytes on both sides
 // that nobody may write to; it is looked at when the block is freed and when leaks are asked for.
 // With AddressSanitizer, its red zones and its quarantine do this and more.
@@ -67,7 +68,7 @@ class Memory {
     std::shared_ptr<Context> context;
     Space space;
     size_t size;
-    void* base;  // what malloc gave; null: it is the caller's memory, which has no guards
+    void* base;  // what fresh_block gave; null: it is the caller's memory, which has no guards
     Origin origin;
     bool portable;  // pinned for all contexts
   };
