@@ -35,7 +35,7 @@ var limits = []struct {
 	{by: "i,s", aggs: "count(*) as c|sum(i * 1000)", having: "s like 'a%'", limit: 5},
 	{by: "i,s", aggs: "median(x)", limit: 5},                                // lists
 	{by: "i,s", aggs: "median(x)|count(*) as c", having: "c > 1", limit: 5}, // lists
-	{by: "i", aggs: "count(distinct s)", limit: 5},                          // grouped twice
+	{by: "i", aggs: "count(distinct s)", limit: 5, selected: true},          // regrouped
 	{by: "i,s", aggs: "count(*)", limit: 1_000_000},                         // all
 	{by: "i,s", aggs: "count(*)", limit: 7, offset: 1_000_000},              // none is left
 	{by: "i,s", aggs: "sum(n * 1000)", limit: 4, selected: true},

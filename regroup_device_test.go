@@ -189,7 +189,7 @@ func TestDeviceRegroupsShort(t *testing.T) {
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(distinct x) as n", "count(*)"), OrderBy: []string{"-n", "i", "s"}, Limit: 20}
 	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 	ways := map[string]int{}
-	for _, memory := range []int64{1 << 20, 3 << 20, 6 << 20, 8 << 20, 10 << 20, 24 << 20} {
+	for _, memory := range []int64{1 << 20, 3 << 19, 6 << 20, 8 << 20, 10 << 20, 24 << 20} {
 		for _, limit := range []int64{0, 24 << 20} {
 			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: memory, MemoryLimit: limit}))
 			if err != nil || !slices.Equal(got, want) {

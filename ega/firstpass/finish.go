@@ -13,10 +13,10 @@ import (
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and,
 // if the device had no room for all, until all rows are on the host. The result is the groups on
-// the device, divided by the top bits of their hash into 2^bits partitions; the caller closes
-// them. It is nil if rows or groups were evicted: then all of them were given to Write, or are in
-// EvictedRows. With lists it is never nil. The error is the first one that stopped the pass; in
-// that case Write has not been given all rows.
+// the device, divided by the top bits of their hash into 2^bits partitions. The caller opens them
+// before any reader, and closes them. It is nil if rows or groups were evicted: then all of them
+// were given to Write, or are in EvictedRows. With lists it is never nil. The error is the first
+// one that stopped the pass; in that case Write has not been given all rows.
 func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 	if bits > groups.MostBits {
 		return nil, fmt.Errorf("first pass: 2^%d partitions, more than 2^%d", bits, groups.MostBits)
@@ -57,7 +57,7 @@ func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
 // collect leaves the groups in the table if no rows were evicted and there is room to read them.
 // Otherwise it evicts them.
 func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (*groups.Groups, error) {
-	g, err := m.locate(t, stream, bits)
+	g, err := m.take(t, stream, bits)
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +66,16 @@ func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits u
 	}
 	m.counts.end(g.Len(), !evicted && g.Readable())
 	if m.counts.InCore {
-		if err := g.Open(); err != nil {
-			return nil, errors.Join(err, g.Close())
-		}
 		return g, nil
 	}
-	return nil, errors.Join(m.evicted.SendGroups(t, stream, g), g.Close())
+	if err = g.Locate(t, stream); err == nil {
+		err = m.evicted.SendGroups(t, stream, g)
+	}
+	return nil, errors.Join(err, g.Close())
 }
 
-// locate takes the table's groups, with the values of their lists.
-func (m *Pass) locate(t *cuda.Thread, stream *cuda.Stream, bits uint) (*groups.Groups, error) {
+// take takes the table's groups, with the values of their lists.
+func (m *Pass) take(t *cuda.Thread, stream *cuda.Stream, bits uint) (*groups.Groups, error) {
 	table, err := m.table.detach()
 	if err != nil {
 		return nil, err
@@ -90,5 +90,5 @@ func (m *Pass) locate(t *cuda.Thread, stream *cuda.Stream, bits uint) (*groups.G
 		}
 		c.Room += m.lists.spare(&c.Values)
 	}
-	return groups.Locate(t, stream, c)
+	return groups.New(t, stream, c)
 }

@@ -229,6 +229,9 @@ func (j *listJob) Settled(stop uint64, _ int) {
 
 // read reads all groups with their values.
 func (p *listRig) read(g *groups.Groups) error {
+	if err := g.Open(); err != nil {
+		return err
+	}
 	r, err := g.Reader()
 	if err != nil {
 		return err

@@ -136,6 +136,9 @@ func wordsIn(s *streams.Slot) []uint64 {
 
 // read reads all partitions, odd and even ones by two readers at once, and checks the order.
 func (p *passRig) read(g *groups.Groups) error {
+	if err := g.Open(); err != nil {
+		return err
+	}
 	pieces := make([][]uint64, 1<<p.bits)
 	errs := make(chan error, 2)
 	for first := range 2 {

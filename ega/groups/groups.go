@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"sort"
-	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -37,16 +36,18 @@ type Values struct {
 // goroutine. The readers are closed before Groups.
 type Groups struct {
 	config Config
-	room   cuda.Size // of config.Room, without the parts that readers have
+	room   cuda.Size // of config.Room, without what positions of buckets take
 	row    cuda.Size
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder
+	count  uint64 // of groups
+	fine   uint   // 2^fine buckets; at least config.Bits
+	drawn  int64  // of the host's budget, for from
 
 	reach uint32 // no row lies so many slots or more from where its hash begins
-	fine  uint   // 2^fine buckets; at least config.Bits
-	// by bucket: how many groups the buckets before it have; and how many there are
+	// by bucket: how many groups the buckets before it have; and how many there are. nil before
+	// Locate
 	from   []uint32
-	drawn  int64       // of the host's budget, for from
 	memory cuda.Pieces // of places and buffers
 	places cuda.Span   // from, on the device
 
@@ -54,14 +55,34 @@ type Groups struct {
 	buffers chan cuda.Span // two pieces each, for readers that are not open
 }
 
-// Locate finds where in the table the groups of each partition are. No work on the table may be
-// under way. After an error the table and the values are closed.
-func Locate(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
-	g := &Groups{config: c, room: c.Room, row: c.Layout.RowBytes(), view: c.Layout.View(), order: kernels.NewEgaOrder(c.Context)}
-	if err := g.locate(t, s); err != nil {
+// New takes over the groups of a table, and counts them. No work on the table may be under way.
+// After an error the table and the values are closed.
+func New(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
+	c.Table.Move(t)
+	count, err := c.Table.Groups(s)
+	g := counted(c, count)
+	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
+}
+
+// counted is New of so many groups.
+func counted(c Config, count uint64) *Groups {
+	g := &Groups{config: c, room: c.Room, row: c.Layout.RowBytes(), view: c.Layout.View(), order: kernels.NewEgaOrder(c.Context), count: count}
+	g.divide()
+	return g
+}
+
+// divide chooses how many fine buckets there are, and reserves the memory for their positions.
+// There are fewer buckets if memory is short.
+func (g *Groups) divide() {
+	for g.fine = fineBits(g.config.Table.View().Slots, g.config.Bits); g.fine > 1; g.fine-- {
+		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
+			break
+		}
+	}
+	g.room -= min(g.room, placesBytes(g.fine))
 }
 
 // fineBits is the number of hash bits by which the slots of a table are divided into buckets, at
@@ -79,15 +100,9 @@ func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
 
 func sumsSize(fine uint) cuda.Size { return 8 * cuda.Size(kernels.OrderFrom(1<<fine).Blocks) }
 
-// locate counts the groups of each fine bucket. There are fewer buckets if memory for their
-// positions is short.
-func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
-	for g.fine = fineBits(g.config.Table.View().Slots, g.config.Bits); g.fine > 1; g.fine-- {
-		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
-			break
-		}
-	}
-	g.room -= min(g.room, placesBytes(g.fine))
+// Locate finds where in the table the groups of each fine bucket are. It goes over the table, so it
+// is left until somebody wants all groups in order.
+func (g *Groups) Locate(t *cuda.Thread, s *cuda.Stream) error {
 	var sums cuda.Span
 	g.memory.Thread = t
 	if err := g.memory.AllocAll(cuda.Piece{To: &g.places, Bytes: placesSize(g.fine)}, cuda.Piece{To: &sums, Bytes: sumsSize(g.fine)}); err != nil {
@@ -104,8 +119,15 @@ func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
 	if err != nil {
 		return err
 	}
-	g.from = make([]uint32, 1<<g.fine+1)
-	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
+	from := make([]uint32, 1<<g.fine+1)
+	if err := t.Read(asBytes(from), g.places); err != nil {
+		return err
+	}
+	g.from = from
+	if invariant.Enabled {
+		invariant.Check(uint64(from[len(from)-1]) == g.count, "each group is in a bucket")
+	}
+	return nil
 }
 
 // findReach finds the longest distance of a row from its home slot, so that kernels look no
@@ -149,8 +171,19 @@ func (g *Groups) pieceBytes() cuda.Size {
 // Readable reports whether there is room to read partitions.
 func (g *Groups) Readable() bool { return g.fine >= g.config.Bits && g.deviceBuffer() >= g.row }
 
-// Open makes the buffers of all readers: smaller ones if others have taken the memory.
+// Open locates the groups and makes the buffers of all readers: smaller ones if others have taken
+// the memory.
 func (g *Groups) Open() error {
+	return g.config.Context.OnStream(func(t *cuda.Thread, s *cuda.Stream) error {
+		if err := g.Locate(t, s); err != nil {
+			return fmt.Errorf("locate groups: %w", err)
+		}
+		return g.lend()
+	})
+}
+
+// lend makes the buffers of all readers.
+func (g *Groups) lend() error {
 	each := 2 * g.pieceBytes()
 	all, err := g.memory.Alloc(cuda.Size(g.config.Readers) * each)
 	for errors.Is(err, cuda.ErrOutOfMemory) && each/4 >= cuda.Allocated(g.row) {
@@ -168,14 +201,7 @@ func (g *Groups) Open() error {
 }
 
 // Len is how many groups there are.
-func (g *Groups) Len() uint64 { return uint64(g.from[len(g.from)-1]) }
-
-// firstHash is a hash that at least so many groups do not exceed, or all, and how many do not:
-// those of the first fine buckets.
-func (g *Groups) firstHash(wanted uint64) (hash, groups uint64) {
-	n := sort.Search(len(g.from)-1, func(n int) bool { return uint64(g.from[n]) >= wanted })
-	return uint64(n)<<(64-g.fine) - 1, uint64(g.from[n])
-}
+func (g *Groups) Len() uint64 { return g.count }
 
 // Partition is how many groups partition p has.
 func (g *Groups) Partition(p int) uint64 {

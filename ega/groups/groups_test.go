@@ -33,7 +33,7 @@ func locateIn(r *egatest.Rig, l *ega.Layout, slots uint32, readBytes int, rows [
 	t := r.Table(r.Load(*l), ega.TableConfig{Slots: slots})
 	r.Do(t.Add(r.Stream, r.Send(rows), uint64(len(rows)/l.Stride())))
 	r.Do(r.Stream.Synchronize())
-	g, err := groups.Locate(r.Thread, r.Stream, groups.Config{
+	g, err := groups.New(r.Thread, r.Stream, groups.Config{
 		Context: r.Thread.Context(), Layout: l, Table: t, Room: 4 << 20, Readers: 1, ReadBytes: cuda.Size(readBytes),
 	})
 	r.Do(err)
@@ -146,6 +146,7 @@ func TestWalk(t *testing.T) {
 		rows[at] = rows[at]>>15 | 5<<49 // more than a bucket has slots
 	}
 	g := locate(r, l, 0, rows)
+	r.Do(g.Locate(r.Thread, r.Stream))
 	out := r.Space(len(rows))
 	for _, room := range []uint32{1, 7, 1500} {
 		for _, bits := range []uint{0, 1, g.Fine()} {

@@ -47,7 +47,7 @@ type RegroupTexts struct {
 
 // Regrouped is the outcome of a Regrouping.
 type Regrouped struct {
-	Groups *Groups // that the groups became, open for readers, and the caller's to close; nil: none
+	Groups *Groups // that the groups became, the caller's to close; nil: none
 	Valued uint64  // how many of the groups have a value that is not NULL
 }
 
@@ -122,7 +122,7 @@ func (n *regrouping) run(bits func(groups uint64) uint) (out Regrouped, err erro
 	if n.ega, err = ega.Load(n.thread, n.layout); err != nil {
 		return out, err
 	}
-	n.spare = n.room - min(n.room, n.lent.Size)
+	n.spare = n.room
 	most, err := n.open()
 	if err != nil || most == 0 {
 		return out, err
@@ -146,7 +146,7 @@ func (n *regrouping) run(bits func(groups uint64) uint) (out Regrouped, err erro
 		return out, err
 	}
 	out.Valued = words[valuedWord]
-	out.Groups, err = n.located(bits(groups))
+	out.Groups, err = n.taken(groups, bits(groups))
 	return out, err
 }
 
@@ -344,21 +344,15 @@ func (n *regrouping) seen(estimate uint64) (uint64, error) {
 	return min(estimate, 2*groups), err
 }
 
-// located is the groups of the table, with room for their readers; nil: there is too little.
-func (n *regrouping) located(bits uint) (*Groups, error) {
+// taken is the groups of the table; nil: there is too little room for their readers.
+func (n *regrouping) taken(count uint64, bits uint) (*Groups, error) {
 	c, layout := n.config, n.layout
 	room := n.spare - ega.TableBytes(&layout, n.table.View().Slots)
 	c.Layout, c.Table, c.Values, c.Bits, c.Room = &layout, n.table, Values{}, bits, room
 	n.table = nil // of Groups
-	g, err := Locate(n.thread, n.stream, c)
-	if err != nil {
-		return nil, err
-	}
+	g := counted(c, count)
 	if !g.Readable() {
 		return nil, g.Close()
-	}
-	if err := g.Open(); err != nil {
-		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }

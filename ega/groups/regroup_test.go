@@ -130,16 +130,16 @@ func locateWith(r *egatest.Rig, slots uint32, room cuda.Size, rows []uint64) *gr
 	table := r.Table(r.Load(pairLayout), ega.TableConfig{Slots: slots})
 	r.Do(table.Add(r.Stream, r.Send(rows), uint64(len(rows)/pairLayout.Stride())))
 	r.Do(r.Stream.Synchronize())
-	g, err := groups.Locate(r.Thread, r.Stream, groups.Config{
+	g, err := groups.New(r.Thread, r.Stream, groups.Config{
 		Context: r.Thread.Context(), Layout: &pairLayout, Table: table, Room: room, Readers: 1, ReadBytes: 16 << 10,
 	})
 	r.Do(err)
-	r.Do(g.Open())
 	return g
 }
 
-// readAll reads the groups of so many partitions.
+// readAll opens and reads the groups of so many partitions.
 func readAll(r *egatest.Rig, g *groups.Groups, partitions int) (all []uint64) {
+	r.Do(g.Open())
 	reader, err := g.Reader()
 	r.Do(err)
 	for p := range partitions {

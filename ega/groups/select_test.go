@@ -85,7 +85,6 @@ func TestSelect(t *testing.T) {
 				rows[at] = make(at / l.Stride())
 			}
 			g := locateIn(r, &l, 2*n, groups.DefaultReadBytes, rows)
-			r.Do(g.Open())
 			for i, best := range []uint64{1, 300, 1, 300} {
 				byHash := l.Hash && i >= 2
 				rank, descending := kernels.EgaRankKind(rng.IntN(2)), rng.IntN(2) == 0
@@ -145,7 +144,6 @@ func TestSelectFirst(t *testing.T) {
 		rows[at], rows[at+1] = uint64(i%2), 0
 	}
 	g := locateIn(r, &l, 6000, groups.DefaultReadBytes, rows)
-	r.Do(g.Open())
 	order := ranked(&l, rows, 0, kernels.EgaRankUnsigned, false)
 	for _, odd := range []bool{false, true} {
 		for _, best := range []uint64{1, 10, 500, 2900, 5000} {
@@ -200,7 +198,6 @@ func TestSelectProgram(t *testing.T) {
 		}
 	}
 	g := locateIn(r, &l, 4000, groups.DefaultReadBytes, rows)
-	r.Do(g.Open())
 	sum := kernels.EgaValue{Kind: kernels.EgaValueSum, Word: 3, High: 4, More: 1, Presence: kernels.EgaPresence{Least: 1}}
 	const less = 1
 	what := &groups.Selection{
@@ -294,7 +291,6 @@ func TestSelectValues(t *testing.T) {
 			copy(row[2:], c.row[:])
 		}
 		g := locateIn(r, &l, 100, groups.DefaultReadBytes, rows)
-		r.Do(g.Open())
 		const equal = 2
 		// of the 8 groups, number 6 is looked at
 		what := &groups.Selection{

@@ -48,6 +48,21 @@ const (
 	selectSlack = 4 << 10
 	selectPart  = 64
 
+	// selectSure: in a table of as many slots, 256 MiB of 32 bytes, a count of all ranks takes .1
+	// ms by the memory's rate, hardly more than to wait for a count of some of them.
+	selectSure = 8 << 20
+
+	// selectEvery: of a larger table so many slots make one of a sample. The groups of a sample
+	// that are selected stand for so many each, which is to be few beside selectSlack.
+	selectEvery = 64
+
+	// selectChance: a sample that has some groups of a kind on the average has so many more at
+	// most, and half as many times the square root. That it has more is a matter of 1 in 10,000.
+	selectChance = 8
+
+	// selectLeast is the least groups of which a sample tells anything.
+	selectLeast = 64 << 10
+
 	// valuesBytes is the size of a buffer for values: small beside the cache of a core, and large
 	// enough for a copy, which takes 6 µs however small it is: 512 KiB cross in 10 µs.
 	valuesBytes = 512 << 10

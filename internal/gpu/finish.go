@@ -109,7 +109,8 @@ func (p *pass) finish(of *cpu.Groups, stays bool) (g *groups.Groups, err error) 
 	return g, failed(p.context, err)
 }
 
-// keeps reports whether the groups stay on the device, if stays says that they may.
+// keeps reports whether the groups stay on the device, open for readers, if stays says that they
+// may.
 func (p *pass) keeps(g *groups.Groups, partitions int, stays bool) (bool, error) {
 	if !stays {
 		if err := p.copyTexts(); err != nil {
@@ -123,10 +124,11 @@ func (p *pass) keeps(g *groups.Groups, partitions int, stays bool) (bool, error)
 		}
 	}
 	if p.devices.fewLeave(g) {
-		left, err := p.leave(g, &groups.Selection{All: true})
-		return !left, err
+		if left, err := p.leave(g, &groups.Selection{All: true}); left || err != nil {
+			return false, err
+		}
 	}
-	return true, nil
+	return true, g.Open()
 }
 
 // fewLeave reports whether all groups should leave the device at once: to divide them and to pin

@@ -160,6 +160,9 @@ type reading func(emit func(rows []uint64) error) error
 // readAll hands out the groups of all partitions, by as many readers as are given, or as there is
 // memory for. each is called once for each of them.
 func readAll(g *groups.Groups, readers, partitions int, each func(number int, r *groups.Reader, read reading) error) error {
+	if err := g.Open(); err != nil {
+		return err
+	}
 	var next, done atomic.Int64
 	refused, errs := make([]error, readers), make([]error, readers)
 	var all sync.WaitGroup

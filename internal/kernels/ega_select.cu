@@ -7,10 +7,12 @@
 //                         the range with the last group wanted, until it has few groups or one rank
 //   ega_select_keep       the groups of that rank and of those below it, and all that are unsure
 //
+// The first two may look at a sample of the slots (EgaWanted.every).
+//
 // Who takes part: all threads, each for every so many'th slot, whole warps. Nobody changes the
 // table meanwhile.
 //
-// Cost: each kernel reads the slots of the table, and runs the program once for each group.
+// Cost: each kernel reads the slots that it looks at, and runs the program once for each group.
 #include "ega_local.cuh"
 #include "ega_select.cuh"
 
@@ -75,16 +77,16 @@ extern "C" __global__ void __launch_bounds__(EGA_SELECT_THREADS)
 }
 
 // Writes the groups whose rank is bound or less, and those that are unsure, to rows, as many as
-// there is room for. Adds up in out, which is 0 before: how many they are, and how many rows the
-// other groups stand for. Threads a block: EGA_SELECT_THREADS; dynamic shared memory: a word for
-// each thread and register; any number of blocks. No barriers.
+// there is room for. Adds up in out, which is 0 before: how many they are, how many rows the other
+// groups stand for, and how many are unsure. Threads a block: EGA_SELECT_THREADS; dynamic shared
+// memory: a word for each thread and register; any number of blocks. No barriers.
 extern "C" __global__ void __launch_bounds__(EGA_SELECT_THREADS)
     ega_select_keep(EgaLayout layout, EgaTable table, EgaWanted wanted, uint64_t bound, uint64_t* rows,
                     uint64_t capacity, uint64_t* out) {
   DYNAMIC_SHARED(uint64_t, words);
   const EgaGroups groups(layout, table, wanted, words + threadIdx.x);
   const uint32_t stride = ega_stride<EgaAny>(layout);
-  uint64_t left = 0;  // what groups that stay stand for
+  uint64_t left = 0, unsure = 0;  // what groups that stay stand for
   groups.each([&](uint64_t slot, bool used, EgaVerdict verdict, uint64_t rank) EGA_INLINE {
     const bool kept = verdict == EGA_UNSURE || (verdict == EGA_RANKED && rank <= bound);
     const uint32_t keepers = __ballot_sync(FULL_MASK, kept);
@@ -92,6 +94,7 @@ extern "C" __global__ void __launch_bounds__(EGA_SELECT_THREADS)
     if (lane_id() == 0 && keepers != 0) at = atomicAdd(out, uint64_t(__popc(keepers)));
     at = __shfl_sync(FULL_MASK, at, 0) + __popc(keepers & lanes_below());
     if (!used) return;
+    unsure += verdict == EGA_UNSURE;
     const uint64_t* row = groups.row(slot);
     if (kept && at < capacity) {
       for (uint32_t w = 0; w < stride; w++) rows[at * stride + w] = row[w];
@@ -101,4 +104,5 @@ extern "C" __global__ void __launch_bounds__(EGA_SELECT_THREADS)
   });
   __syncwarp(FULL_MASK);
   ega_add_up(out + 1, left);
+  ega_add_up(out + 2, unsure);
 }

@@ -74,6 +74,7 @@ struct EgaWanted {
   uint32_t rows_word;   // of the group's row
   uint32_t step_count;
   uint32_t registers;
+  uint32_t every;       // of so many slots one is looked at: of 1 all
   uint8_t rows_shift;
   uint8_t rank;         // EgaRank
   uint8_t descending;
@@ -172,8 +173,10 @@ static __device__ __forceinline__ EgaVerdict ega_verdict(const EgaWanted& wanted
   return EGA_RANKED;
 }
 
-// EgaGroups is the groups of a table as threads go over them, each every so many'th slot, a warp as
-// many rounds.
+// EgaGroups is the groups of a table, or of a sample of its slots, as threads go over them, each
+// every so many'th slot, a warp as many rounds. The slots of a sample are as far apart as may be:
+// slots side by side have hashes that are almost in order (HASH-ORDER), and groups are ranked by
+// these, too.
 struct EgaGroups {
   const EgaLayout& layout;
   const EgaWanted& wanted;
@@ -197,8 +200,9 @@ struct EgaGroups {
   // each calls f(slot, used, verdict, rank).
   template <class F>
   __device__ __forceinline__ void each(const F& f) const {
-    for (uint64_t first = uint64_t(blockIdx.x) * blockDim.x; first <= place.table.slots; first += global_threads()) {
-      const uint64_t slot = first + threadIdx.x;
+    const uint64_t every = wanted.every, most = place.table.slots / every;
+    for (uint64_t first = uint64_t(blockIdx.x) * blockDim.x; first <= most; first += global_threads()) {
+      const uint64_t slot = (first + threadIdx.x) * every;
       const bool in_use = used(slot);
       uint64_t rank = 0;
       const EgaVerdict verdict = in_use ? ega_verdict(wanted, row(slot), words, rank) : EGA_DROPPED;

@@ -67,12 +67,13 @@ type EgaWanted struct {
 	RowsWord   uint32
 	StepCount  uint32
 	Registers  uint32
+	Every      uint32
 	RowsShift  uint8
 	Rank       uint8
 	Descending uint8
 	NullsFirst uint8
 	ByHash     uint8
-	_          [7]byte
+	_          [3]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -84,8 +85,9 @@ var _ = [1]struct{}{}[unsafe.Sizeof(EgaWanted{})-56|
 	(unsafe.Offsetof(EgaWanted{}.RowsWord)-32)|
 	(unsafe.Offsetof(EgaWanted{}.StepCount)-36)|
 	(unsafe.Offsetof(EgaWanted{}.Registers)-40)|
-	(unsafe.Offsetof(EgaWanted{}.RowsShift)-44)|
-	(unsafe.Offsetof(EgaWanted{}.Rank)-45)|
-	(unsafe.Offsetof(EgaWanted{}.Descending)-46)|
-	(unsafe.Offsetof(EgaWanted{}.NullsFirst)-47)|
-	(unsafe.Offsetof(EgaWanted{}.ByHash)-48)]
+	(unsafe.Offsetof(EgaWanted{}.Every)-44)|
+	(unsafe.Offsetof(EgaWanted{}.RowsShift)-48)|
+	(unsafe.Offsetof(EgaWanted{}.Rank)-49)|
+	(unsafe.Offsetof(EgaWanted{}.Descending)-50)|
+	(unsafe.Offsetof(EgaWanted{}.NullsFirst)-51)|
+	(unsafe.Offsetof(EgaWanted{}.ByHash)-52)]

@@ -35,6 +35,6 @@ const (
 
 // EgaSelectGrid is the grid of the kernels of ega_select.cu, whose threads take slots in turns,
 // with a program of so many registers. The bound is that of programs over rows.
-func EgaSelectGrid(slots uint32, registers int) cuda.Grid {
-	return ParquetComputeGrid(int(slots)+1, registers)
+func EgaSelectGrid(slots uint64, registers int) cuda.Grid {
+	return ParquetComputeGrid(int(slots), registers)
 }

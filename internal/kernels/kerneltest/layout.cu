@@ -142,6 +142,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaWanted, rows_word);
   *out++ = __builtin_offsetof(EgaWanted, step_count);
   *out++ = __builtin_offsetof(EgaWanted, registers);
+  *out++ = __builtin_offsetof(EgaWanted, every);
   *out++ = __builtin_offsetof(EgaWanted, rows_shift);
   *out++ = __builtin_offsetof(EgaWanted, rank);
   *out++ = __builtin_offsetof(EgaWanted, descending);
