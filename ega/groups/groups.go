@@ -41,7 +41,8 @@ type Groups struct {
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder
 	count  uint64 // of groups
-	fine   uint   // 2^fine buckets; at least config.Bits
+	fine   uint   // 2^fine fine buckets
+	shift  uint   // 2^shift of them are a bucket; there are 2^config.Bits buckets or more
 	drawn  int64  // of the host's budget, for from
 
 	reach uint32 // no row lies so many slots or more from where its hash begins
@@ -49,7 +50,7 @@ type Groups struct {
 	// Locate
 	from   []uint32
 	memory cuda.Pieces // of places and buffers
-	places cuda.Span   // from, on the device
+	places cuda.Span   // the same by fine bucket, on the device
 
 	lent    cuda.Span      // on the device: the memory of all buffers
 	buffers chan cuda.Span // two pieces each, for readers that are not open
@@ -74,74 +75,81 @@ func counted(c Config, count uint64) *Groups {
 	return g
 }
 
-// divide chooses how many fine buckets there are, and reserves the memory for their positions.
-// There are fewer buckets if memory is short.
+// divide chooses how many buckets there are, and reserves the memory for their positions. There are
+// fewer if memory is short.
 func (g *Groups) divide() {
-	for g.fine = fineBits(g.config.Table.View().Slots, g.config.Bits); g.fine > 1; g.fine-- {
-		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
+	least := g.config.Bits
+	for g.fine = fineBits(g.config.Table.View().Slots, least); g.fine > 1; g.fine-- {
+		g.shift = min(g.mostShift(), g.fine-min(g.fine, max(least, bucketBits)))
+		if placesBytes(g.fine, g.shift) <= g.room/placesShare && g.draw(int64(placesSize(g.fine-g.shift))) {
 			break
 		}
 	}
-	g.room -= min(g.room, placesBytes(g.fine))
+	g.room -= min(g.room, placesBytes(g.fine, g.shift))
 }
 
-// fineBits is the number of hash bits by which the slots of a table are divided into buckets, at
-// least `least`.
+// mostShift is the most of shift: buckets, which are handed out whole, are no larger than parts and
+// buffers.
+func (g *Groups) mostShift() uint {
+	fines := min(partBytes, g.deviceBuffer()) / (2 * fineSlots * g.row)
+	return min(bucketShift, uint(bits.Len64(uint64(fines)|1))-1)
+}
+
+// fineBits is the number of hash bits by which the slots of a table are divided into fine buckets,
+// at least `least`.
 func fineBits(slots uint32, least uint) uint {
 	return max(min(uint(bits.Len32(slots/fineSlots|1))-1, MostBits), least, 1)
 }
 
-// placesBytes is the device memory for the positions of 2^fine buckets, and for computing them.
-func placesBytes(fine uint) cuda.Size {
-	return cuda.Allocated(placesSize(fine)) + cuda.Allocated(sumsSize(fine))
+// placesBytes is the device memory for the positions of 2^fine fine buckets, for those of buckets
+// of 2^shift of them, and for computing them.
+func placesBytes(fine, shift uint) cuda.Size {
+	return cuda.Allocated(placesSize(fine), placesSize(fine-shift), sumsSize(fine))
 }
 
-func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
+// placesSize is the size of the positions of 2^bits buckets.
+func placesSize(bits uint) cuda.Size { return 4 * (cuda.Size(1)<<bits + 1) }
 
-func sumsSize(fine uint) cuda.Size { return 8 * cuda.Size(kernels.OrderFrom(1<<fine).Blocks) }
+// sumsSize is the size of the words of the blocks that add up, and one for the reach.
+func sumsSize(fine uint) cuda.Size { return 8 * (cuda.Size(kernels.OrderFrom(1<<fine).Blocks) + 1) }
 
-// Locate finds where in the table the groups of each fine bucket are. It goes over the table, so it
-// is left until somebody wants all groups in order.
+// Locate finds where in the table the groups of each bucket are. It goes over the table, so it is
+// left until somebody wants all groups in order.
 func (g *Groups) Locate(t *cuda.Thread, s *cuda.Stream) error {
-	var sums cuda.Span
+	var sums, coarse cuda.Span
 	g.memory.Thread = t
-	if err := g.memory.AllocAll(cuda.Piece{To: &g.places, Bytes: placesSize(g.fine)}, cuda.Piece{To: &sums, Bytes: sumsSize(g.fine)}); err != nil {
+	err := g.memory.AllocAll(
+		cuda.Piece{To: &g.places, Bytes: placesSize(g.fine)},
+		cuda.Piece{To: &coarse, Bytes: placesSize(g.fine - g.shift)},
+		cuda.Piece{To: &sums, Bytes: sumsSize(g.fine)},
+	)
+	if err != nil {
 		return err
 	}
-	if err := g.findReach(s, sums.Slice(0, 8)); err != nil {
-		return err
-	}
-	err := errors.Join(
+	table, reach := g.config.Table.View(), sums.Slice(0, 8)
+	err = errors.Join(
+		s.Fill(g.places, 0),
 		s.Fill(sums, 0),
-		g.order.From(s, kernels.OrderFrom(1<<g.fine), g.view, g.config.Table.View(), g.reach, uint32(g.fine), g.places.Ptr, sums.Ptr),
+		g.order.Count(s, kernels.OrderCount(table.Slots), g.view, table, uint32(g.fine), g.places.Ptr, reach.Ptr),
+		g.order.From(s, kernels.OrderFrom(1<<g.fine), uint32(g.fine), uint32(g.shift), g.places.Ptr, coarse.Ptr, sums.Ptr+8),
 		s.Synchronize(),
 	)
 	if err != nil {
 		return err
 	}
-	from := make([]uint32, 1<<g.fine+1)
-	if err := t.Read(asBytes(from), g.places); err != nil {
+	far, err := t.ReadWords(reach, 1)
+	if err != nil {
 		return err
 	}
-	g.from = from
+	from := make([]uint32, 1<<(g.fine-g.shift)+1)
+	if err := t.Read(asBytes(from), coarse); err != nil {
+		return err
+	}
+	g.reach, g.from = uint32(far[0]), from
 	if invariant.Enabled {
 		invariant.Check(uint64(from[len(from)-1]) == g.count, "each group is in a bucket")
 	}
 	return nil
-}
-
-// findReach finds the longest distance of a row from its home slot, so that kernels look no
-// farther for the rows of a bucket (WITHIN-REACH). word is memory for the result.
-func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
-	view := g.config.Table.View()
-	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {
-		return err
-	}
-	far, err := g.memory.Thread.ReadWords(word, 1)
-	if err == nil {
-		g.reach = uint32(far[0])
-	}
-	return err
 }
 
 // draw draws bytes of the host's budget. It returns false if they are refused.
@@ -209,16 +217,20 @@ func (g *Groups) Partition(p int) uint64 {
 	return uint64(g.from[end] - g.from[first])
 }
 
-// buckets returns the fine buckets of a partition: from first on, before end.
+// buckets returns the buckets of a partition: from first on, before end.
 func (g *Groups) buckets(p int) (first, end int) {
-	return p << (g.fine - g.config.Bits), (p + 1) << (g.fine - g.config.Bits)
+	shift := g.bucketBits() - g.config.Bits
+	return p << shift, (p + 1) << shift
 }
 
 // Bits is the number of top hash bits by which groups are divided into partitions.
 func (g *Groups) Bits() uint { return g.config.Bits }
 
-// Fine is the number of top hash bits by which groups are divided into fine buckets.
-func (g *Groups) Fine() uint { return g.fine }
+// Fine is the most top hash bits by which a Walk divides groups.
+func (g *Groups) Fine() uint { return g.bucketBits() }
+
+// bucketBits is the number of top hash bits by which groups are divided into buckets.
+func (g *Groups) bucketBits() uint { return g.fine - g.shift }
 
 // Room is the device memory that is left for reading.
 func (g *Groups) Room() cuda.Size { return g.room }

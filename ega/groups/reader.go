@@ -70,9 +70,9 @@ func (r *Reader) open() (err error) {
 }
 
 // Read hands out the groups of partition p in pieces of whole rows, which are valid until emit
-// returns, and which it may change. A piece is one or more whole fine buckets, which follow each
-// other in order of hash. Within a bucket rows are in that order, too, unless they are many. So the
-// rows of one hash are in one piece. An error of emit ends it, and is returned.
+// returns, and which it may change. A piece is one or more whole buckets, which follow each other
+// in order of hash. Within a bucket rows are in that order, too, unless those of a fine bucket are
+// many. So the rows of one hash are in one piece. An error of emit ends it, and is returned.
 func (r *Reader) Read(p int, emit func(rows []uint64) error) (err error) {
 	first, end := r.groups.buckets(p)
 	// emit may have failed while the next one crosses

@@ -36,9 +36,9 @@ func (g *Groups) windows(bucket int, room uint32, do func(stretch) error) error 
 // copyOut queues the copy of groups from the table to the start of `to`.
 func (g *Groups) copyOut(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, error) {
 	to = to.Slice(0, cuda.Size(what.rows)*g.row)
-	buckets := uint32(max(what.end-what.first, 1))
+	first, fines := uint32(what.first)<<g.shift, uint32(max(what.end-what.first, 1))<<g.shift
 	return to, g.order.Take(
-		s, kernels.OrderTake(buckets), g.view, g.config.Table.View(), g.reach, uint32(g.fine), g.places.Ptr, uint32(what.first), buckets, what.skip, what.rows, to.Ptr)
+		s, kernels.OrderTake(fines), g.view, g.config.Table.View(), g.reach, uint32(g.fine), g.places.Ptr, first, fines, what.skip, what.rows, to.Ptr)
 }
 
 // Walk goes over groups in order of hash, as many at a time as there is room for.
@@ -52,7 +52,7 @@ type Walk struct {
 // Walk begins a walk over the groups whose hashes begin with prefix, a number of `bits` bits, at
 // most Fine.
 func (g *Groups) Walk(prefix int, bits uint) *Walk {
-	shift := g.fine - bits
+	shift := g.bucketBits() - bits
 	return &Walk{groups: g, first: prefix << shift, end: (prefix + 1) << shift}
 }
 

@@ -3,19 +3,22 @@
 // bucket, an equal part of all hashes, lie in the slots where these hashes begin and shortly
 // behind.
 //
-//   ega_order_reach  how far at most a row lies from where its hash begins
+//   ega_order_count  how many groups each fine bucket has, and how far at most a row lies from
+//                    where its hash begins
 //   ega_order_from   where the groups of each fine bucket are, were all of them dense and in order
 //   ega_order_take   the groups of some fine buckets, dense and in order
 //
-// Who takes part: a warp for each bucket, and all threads for the first. Nobody changes the table
-// meanwhile.
+// Who takes part: in the first all threads, each for every so many'th slot; then a thread, and at
+// last a warp, for each bucket. Nobody changes the table meanwhile. Only the first reads all slots:
+// warps add up what neighbours have, as those are mostly of one bucket, so that a warp has few
+// atomics.
 //
 // WITHIN-CLUSTER  A row lies where its hash begins or behind, with no empty slot in between: it
 //                 went by none, and no row is taken out. So all rows of a bucket have been seen at
 //                 the first empty slot behind those where its hashes begin. Behind the last slot
 //                 comes slot 0.
 // WITHIN-REACH    A table that has been full for long has hardly an empty slot left. But no row
-//                 lies `reach` slots or more from where its hash begins, as ega_order_reach has
+//                 lies `reach` slots or more from where its hash begins, as ega_order_count has
 //                 found.
 //
 // A row's place in its bucket is how many rows of it come before it. Each lane compares its hashes
@@ -71,38 +74,43 @@ struct OrderBucket {
   }
 };
 
-// order_count is how many rows a bucket has. The lanes of a full warp call.
+// order_count adds the rows in a thread's slots, every so many'th, to the counts of their buckets.
+// It returns the most slots that one lies from where its hash begins, and one. All lanes of a warp
+// call.
 template <class Shape>
-__device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const EgaTable& table, uint32_t reach,
-                                                uint32_t b, uint32_t fine) {
-  OrderBucket<Shape> bucket(layout, table, reach, b, fine);
-  uint32_t count = bucket.extra(layout);
-  for (bool done = false; !done; bucket.next()) count += __popc(bucket.look(layout, done));
-  return count;
-}
-
-// ega_farthest is the most slots that a thread's rows lie from where their hashes begin, and one:
-// each takes every so many'th slot.
-template <class Shape>
-__device__ __forceinline__ uint32_t ega_farthest(const EgaLayout& layout, const EgaTable& table) {
-  EgaGlobal place(table, ega_stride<Shape>(layout));
+__device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const EgaTable& table, uint32_t fine,
+                                                uint32_t* counts) {
+  const EgaGlobal place(table, ega_stride<Shape>(layout));
   uint32_t farthest = 0;
-  for (uint64_t i = global_thread(); i < table.slots; i += global_threads()) {
-    uint32_t slot = static_cast<uint32_t>(i);
-    if (!ega_used<Shape>(layout, place, slot)) continue;
-    uint32_t start = place.start(*place.word(slot, 0));
-    uint32_t far = (slot >= start ? slot - start : slot + (table.slots - start)) + 1;
-    if (far > farthest) farthest = far;
+  for (uint64_t first = uint64_t(blockIdx.x) * blockDim.x; first <= table.slots; first += global_threads()) {
+    const uint64_t i = first + threadIdx.x;
+    const uint32_t slot = static_cast<uint32_t>(i);
+    const bool used = i <= table.slots && ega_used<Shape>(layout, place, slot);
+    const uint64_t hash = used ? *place.word(slot, 0) : 0;
+    if (used && slot != place.extra()) {
+      const uint32_t start = place.start(hash);
+      const uint32_t far = (slot >= start ? slot - start : slot + (table.slots - start)) + 1;
+      if (far > farthest) farthest = far;
+    }
+    const uint32_t bucket = static_cast<uint32_t>(hash >> (64 - fine));
+    uint32_t left = __ballot_sync(FULL_MASK, used);
+    while (left != 0) {  // the same for all lanes
+      const uint32_t leader = __ffs(left) - 1, of = __shfl_sync(FULL_MASK, bucket, leader);
+      const uint32_t same = __ballot_sync(FULL_MASK, used && bucket == of);
+      if (lane_id() == leader) atomicAdd(counts + of, uint32_t(__popc(same)));
+      left &= ~same;
+    }
   }
   return farthest;
 }
 
-// Makes *reach, which is 0 before, the most slots from where a row's hash begins to its own, both
-// counted. Threads a block: a multiple of 32; any number of blocks.
-extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaLayout layout, EgaTable table,
-                                                                            uint64_t* reach) {
-  uint32_t farthest = layout.key_words == 1 ? ega_farthest<EgaKeys<1>>(layout, table)
-                                            : ega_farthest<EgaAny>(layout, table);
+// Adds to counts[b] how many rows bucket b has, of 2^fine, and makes *reach the most slots from
+// where a row's hash begins to its own, both counted; both are 0 before. Threads a block: a
+// multiple of 32; any number of blocks. No barriers.
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
+    ega_order_count(EgaLayout layout, EgaTable table, uint32_t fine, uint32_t* counts, uint64_t* reach) {
+  uint32_t farthest = layout.key_words == 1 ? order_count<EgaKeys<1>>(layout, table, fine, counts)
+                                            : order_count<EgaAny>(layout, table, fine, counts);
   for (uint32_t distance = 16; distance > 0; distance /= 2) {
     uint32_t other = __shfl_xor_sync(FULL_MASK, farthest, distance);
     if (other > farthest) farthest = other;
@@ -110,22 +118,16 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaL
   if (lane_id() == 0) atomicMax(reach, uint64_t(farthest));
 }
 
-// Sets from[b] to the number of rows of all buckets before b, of 2^fine, and from[2^fine] to that
-// of all. A block for ORDER_THREADS buckets; a word a block of `tiles` is 0 before. Blocks wait for
-// blocks before them only (RESIDENT-ORDER).
-extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLayout layout, EgaTable table,
-                                                                           uint32_t reach, uint32_t fine, uint32_t* from,
-                                                                           uint64_t* tiles) {
+// Sets from[b], the number of rows of bucket b of 2^fine, to that of all buckets before b, and
+// from[2^fine] to that of all. Of each 2^shift'th bucket, and of all, it sets coarse to the same. A
+// block for ORDER_THREADS buckets; a word a block of `tiles` is 0 before. Blocks wait for blocks
+// before them only (RESIDENT-ORDER). The barriers are those of the block's sum, and one for what
+// comes before the block.
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
+    ega_order_from(uint32_t fine, uint32_t shift, uint32_t* from, uint32_t* coarse, uint64_t* tiles) {
   __shared__ uint32_t scratch[SCAN_SCRATCH];
   __shared__ uint64_t before;
-  uint32_t buckets = 1u << fine, b = blockIdx.x * ORDER_THREADS + threadIdx.x, count = 0;
-  for (uint32_t i = 0; i < warpSize; i++) {
-    uint32_t other = b - lane_id() + i;  // the same for all lanes
-    if (other >= buckets) break;
-    uint32_t n = layout.key_words == 1 ? order_count<EgaKeys<1>>(layout, table, reach, other, fine)
-                                       : order_count<EgaAny>(layout, table, reach, other, fine);
-    if (lane_id() == i) count = n;
-  }
+  uint32_t buckets = 1u << fine, b = blockIdx.x * ORDER_THREADS + threadIdx.x, count = b < buckets ? from[b] : 0;
   uint32_t all;
   uint32_t inside = block_sum_before(count, scratch, all);
   if (warp_id() == 0) {
@@ -134,12 +136,14 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLa
   }
   __syncthreads();
   if (b >= buckets) return;
-  from[b] = static_cast<uint32_t>(before) + inside;
-  if (b + 1 == buckets) from[buckets] = static_cast<uint32_t>(before) + inside + count;
+  const uint32_t at = static_cast<uint32_t>(before) + inside;
+  from[b] = at;
+  if ((b & ((1u << shift) - 1)) == 0) coarse[b >> shift] = at;
+  if (b + 1 == buckets) from[buckets] = coarse[buckets >> shift] = at + count;
 }
 
-// OrderWindow is what part of a bucket's rows goes where: row k of the bucket to rows + (k - skip),
-// where that is below `rows`.
+// OrderWindow is what part of a bucket's rows goes where: row k of the bucket to `to` + (k - skip),
+// where that is below `rows`, as numbers without sign that may pass 0.
 struct OrderWindow {
   uint64_t* to;
   uint32_t skip, rows;
@@ -233,8 +237,8 @@ __device__ __forceinline__ void order_bucket(const EgaLayout& layout, const EgaT
 }
 
 // Copies the rows of `buckets` buckets, from number `first` on, to `to`, one bucket behind the
-// other. Of a bucket alone a window may be asked for: at most `rows` rows from number `skip` on.
-// Else skip is 0, and rows no less than any bucket has.
+// other: of these rows at most `rows`, from number `skip` on. Threads a block: ORDER_THREADS; any
+// number of blocks. No barriers but those of warps.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_take(EgaLayout layout, EgaTable table,
                                                                            uint32_t reach, uint32_t fine,
                                                                            const uint32_t* from, uint32_t first,
@@ -243,9 +247,9 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_take(EgaLa
   __shared__ OrderRows memory[ORDER_THREADS / warpSize];
   uint32_t warps = global_threads() / warpSize;
   for (uint32_t i = global_warp(); i < buckets; i += warps) {
-    uint32_t b = first + i, begin = from[b], n = from[b + 1] - begin;
-    if (n == 0) continue;
-    OrderWindow window{to + uint64_t(begin - from[first]) * ega_stride<EgaAny>(layout), skip, rows};
+    uint32_t b = first + i, n = from[b + 1] - from[b], before = from[b] - from[first];
+    if (n == 0 || uint64_t(before) + n <= skip || before >= uint64_t(skip) + rows) continue;
+    OrderWindow window{to, skip - before, rows};
     if (layout.key_words == 1) {
       order_bucket<EgaKeys<1>>(layout, table, reach, b, fine, n, window, memory[warp_id()]);
     } else {

@@ -15,7 +15,7 @@ var egaOrderPTX []byte
 //go:embed ptx/ega_order.code
 var egaOrderCode []byte
 
-var egaOrderSource = Source{PTX: egaOrderPTX, Code: egaOrderCode, Kernels: []string{"ega_order_reach", "ega_order_from", "ega_order_take"}}
+var egaOrderSource = Source{PTX: egaOrderPTX, Code: egaOrderCode, Kernels: []string{"ega_order_count", "ega_order_from", "ega_order_take"}}
 
 // EgaOrder is the kernels of ega_order.cu in a context.
 type EgaOrder struct {
@@ -34,34 +34,35 @@ func LoadEgaOrder(t *cuda.Thread) (*EgaOrder, error) {
 	return k, nil
 }
 
-// Reach launches ega_order_reach.
-func (k *EgaOrder) Reach(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, reach cuda.Ptr) error {
-	args := egaOrderReachArgs{layout: layout, table: table, reach: reach}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 120)
+// Count launches ega_order_count.
+func (k *EgaOrder) Count(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, counts cuda.Ptr, reach cuda.Ptr) error {
+	args := egaOrderCountArgs{layout: layout, table: table, fine: fine, counts: counts, reach: reach}
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 136)
 }
 
-// egaOrderReachArgs lies in memory as ega_order_reach's parameters.
-type egaOrderReachArgs struct {
+// egaOrderCountArgs lies in memory as ega_order_count's parameters.
+type egaOrderCountArgs struct {
 	layout EgaLayout
 	_      [4]byte
 	table  EgaTable
+	fine   uint32
+	_      [4]byte
+	counts cuda.Ptr
 	reach  cuda.Ptr
 }
 
 // From launches ega_order_from.
-func (k *EgaOrder) From(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, reach uint32, fine uint32, from cuda.Ptr, tiles cuda.Ptr) error {
-	args := egaOrderFromArgs{layout: layout, table: table, reach: reach, fine: fine, from: from, tiles: tiles}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 136)
+func (k *EgaOrder) From(stream *cuda.Stream, grid cuda.Grid, fine uint32, shift uint32, from cuda.Ptr, coarse cuda.Ptr, tiles cuda.Ptr) error {
+	args := egaOrderFromArgs{fine: fine, shift: shift, from: from, coarse: coarse, tiles: tiles}
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 32)
 }
 
 // egaOrderFromArgs lies in memory as ega_order_from's parameters.
 type egaOrderFromArgs struct {
-	layout EgaLayout
-	_      [4]byte
-	table  EgaTable
-	reach  uint32
 	fine   uint32
+	shift  uint32
 	from   cuda.Ptr
+	coarse cuda.Ptr
 	tiles  cuda.Ptr
 }
 

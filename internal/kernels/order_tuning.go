@@ -5,11 +5,11 @@ import "github.com/gagg-dev/gagg/internal/cuda"
 // orderThreads is ORDER_THREADS.
 const orderThreads = 256
 
-// OrderReach is the grid of ega_order_reach, whose threads take slots in turns. The bound is that
+// OrderCount is the grid of ega_order_count, whose threads take slots in turns. The bound is that
 // of OrderTake.
-func OrderReach(slots uint32) cuda.Grid {
+func OrderCount(slots uint32) cuda.Grid {
 	const most = 1 << 14
-	return cuda.Grid{Blocks: min(max((slots+orderThreads-1)/orderThreads, 1), most), Threads: orderThreads}
+	return cuda.Grid{Blocks: min(slots/orderThreads+1, most), Threads: orderThreads}
 }
 
 // OrderFrom is the grid of ega_order_from: a thread for each bucket.
