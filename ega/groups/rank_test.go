@@ -145,3 +145,66 @@ func TestSelectSampleFirst(t *testing.T) {
 	}
 	r.Do(g.Close())
 }
+
+// Where memory is short, of the readers' allowance or of the device, no group is handed out, and
+// all can be read.
+func TestSelectMemory(t *testing.T) {
+	r := egatest.NewRig(t)
+	l := layouts[0]
+	rows := egatest.Rows(rand.New(rand.NewPCG(33, 34)), &l, 3000, func(i int) uint64 { return uint64(i) })
+	for _, c := range []struct {
+		readBytes, fails int // and which allocation
+		best             uint64
+		done             bool
+	}{{4 << 10, 0, 100, true}, {4 << 10, 0, 500, false}, {4 << 20, 1, 100, false}, {4 << 20, 2, 100, false}, {4 << 20, 0, 500, true}} {
+		g := locateIn(r, &l, 6000, c.readBytes, rows)
+		e, emulated := emu.Control()
+		if c.fails > 0 && emulated {
+			e.Fault("cuMemAlloc_v2", c.fails, egatest.OutOfMemory, false)
+		}
+		met := 0
+		_, done, err := g.Select(byWord(2, c.best, kernels.EgaRankUnsigned, false), func(rows []uint64) error {
+			met += len(rows)
+			return nil
+		})
+		r.Do(err)
+		if done != c.done && (c.fails == 0 || emulated) || !done && met > 0 {
+			t.Errorf("%+v: selected %t, %d words", c, done, met)
+		}
+		var all []uint64
+		r.Do(g.Open())
+		reader, err := g.Reader()
+		r.Do(err)
+		r.Do(reader.Read(0, func(rows []uint64) error {
+			all = append(all, rows...)
+			return nil
+		}))
+		r.Same(&l, all, rows)
+		r.Do(reader.Close())
+		r.Do(g.Close())
+	}
+}
+
+// Of no groups none leave, and of few as many as are wanted.
+func TestSelectFew(t *testing.T) {
+	r := egatest.NewRig(t)
+	l := layouts[0]
+	for _, n := range []int{0, 1, 3, 8} {
+		g := locateIn(r, &l, 100, groups.DefaultReadBytes, sampledRows(&l, n, func(i int) uint64 { return uint64(i) }))
+		for _, c := range []struct {
+			what *groups.Selection
+			done bool
+			want int
+		}{
+			{&groups.Selection{All: true, Count: groups.Count{Word: 2}}, true, n},
+			{byWord(2, 2, kernels.EgaRankUnsigned, true), n == 0 || n >= 8, min(n, 2)}, // of 8 a quarter
+		} {
+			got, done, err := g.Select(c.what, func([]uint64) error { return nil })
+			r.Do(err)
+			if done != c.done || done && got.Groups != uint64(c.want) {
+				t.Errorf("%d groups, all %t: selected %t, %+v", n, c.what.All, done, got)
+			}
+		}
+		r.Do(g.Close())
+	}
+}

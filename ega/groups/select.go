@@ -67,7 +67,7 @@ type selecting struct {
 	kernel *kernels.EgaSelect
 	what   *Selection
 
-	left   cuda.Size // of the room
+	left   cuda.Size // for groups
 	every  uint64    // kernels look at one of so many slots
 	wanted kernels.EgaWanted
 	memory cuda.Pieces // of what follows
@@ -99,9 +99,6 @@ func (g *Groups) Select(what *Selection, emit func(rows []uint64) error) (got Se
 		got, done, err = n.run(emit)
 		return errors.Join(err, n.memory.Close())
 	})
-	if errors.Is(err, cuda.ErrOutOfMemory) { // others have it
-		return Selected{}, false, nil
-	}
 	if err != nil {
 		return got, false, fmt.Errorf("select groups: %w", err)
 	}
@@ -156,8 +153,12 @@ func (n *selecting) open() (bool, error) {
 	if at = cuda.Allocated(at); at > n.room {
 		return false, nil
 	}
-	n.left = n.room - at
+	// no more leaves at once than readers may have in their buffers, which the caller allows for
+	n.left = min(n.room-at, 2*cuda.Size(n.config.Readers)*n.config.ReadBytes)
 	all, err := n.memory.Alloc(at)
+	if errors.Is(err, cuda.ErrOutOfMemory) { // others have it
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -199,6 +200,9 @@ func (n *selecting) keep(to last, emit func(rows []uint64) error) (got Selected,
 	memory := cuda.Pieces{Thread: n.thread}
 	defer func() { err = errors.Join(err, memory.Close()) }()
 	rows, err := memory.Alloc(size)
+	if errors.Is(err, cuda.ErrOutOfMemory) { // others have it
+		return got, false, nil
+	}
 	if err != nil {
 		return got, false, err
 	}
@@ -229,7 +233,7 @@ func (n *selecting) look(every uint64) { n.every, n.wanted.Every = every, uint32
 
 // grid is that of kernels.
 func (n *selecting) grid() cuda.Grid {
-	return kernels.EgaSelectGrid((uint64(n.config.Table.View().Slots)+n.every)/n.every, n.what.Registers)
+	return kernels.EgaSelectGrid(uint64(n.config.Table.View().Slots)/n.every+1, n.what.Registers)
 }
 
 // hand hands out that many groups.
