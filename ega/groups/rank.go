@@ -105,7 +105,7 @@ func (n *selecting) bound(w window, a aim) (bound, kept uint64, err error) {
 		shift := uint32(max(bits.Len64(w.greatest-w.least)-bits.Len(kernels.EgaSelectRanges-1), 0))
 		err := errors.Join(
 			n.stream.Fill(n.ranges, 0),
-			n.kernel.Histogram(n.stream, n.grid(), n.view, n.config.Table.View(), n.wanted, w.least, shift, n.ranges.Ptr),
+			n.kernel.Histogram(n.stream, kernels.EgaSelectHistogramGrid(n.slots(), n.what.Registers), n.view, n.config.Table.View(), n.wanted, w.least, shift, n.ranges.Ptr),
 			n.stream.Synchronize(),
 			n.thread.Read(asBytes(counts), n.ranges),
 		)

@@ -222,7 +222,7 @@ func (n *selecting) keep(to last, emit func(rows []uint64) error) (got Selected,
 
 // counted launches a kernel and returns the numbers that it has added up.
 func (n *selecting) counted(launch func(grid cuda.Grid, out cuda.Ptr) error) ([]uint64, error) {
-	if err := errors.Join(n.stream.Fill(n.words, 0), launch(n.grid(), n.words.Ptr), n.stream.Synchronize()); err != nil {
+	if err := errors.Join(n.stream.Fill(n.words, 0), launch(kernels.EgaSelectGrid(n.slots(), n.what.Registers), n.words.Ptr), n.stream.Synchronize()); err != nil {
 		return nil, err
 	}
 	return n.thread.ReadWords(n.words, selectWords)
@@ -231,10 +231,8 @@ func (n *selecting) counted(launch func(grid cuda.Grid, out cuda.Ptr) error) ([]
 // look has kernels look at one of so many slots.
 func (n *selecting) look(every uint64) { n.every, n.wanted.Every = every, uint32(every) }
 
-// grid is that of kernels.
-func (n *selecting) grid() cuda.Grid {
-	return kernels.EgaSelectGrid(uint64(n.config.Table.View().Slots)/n.every+1, n.what.Registers)
-}
+// slots is how many slots kernels look at.
+func (n *selecting) slots() uint64 { return uint64(n.config.Table.View().Slots)/n.every + 1 }
 
 // hand hands out that many groups.
 func (n *selecting) hand(from cuda.Span, groups uint64, emit func(rows []uint64) error) error {
