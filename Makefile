@@ -248,7 +248,7 @@ test-emu: emu
 
 # Left out under the sanitizers: the tests in which each call of the driver fails once, and those
 # of many rows. What kernels and memory do there is what they do elsewhere.
-ASAN_SKIP = ^Test(Pass|Made|Lists)Faults|^Test(PassLost|PassShortHost|ListsLarge|LongPages)$$
+ASAN_SKIP = ^Test(Pass|Made|Lists)Faults|^Test(PassLost|PassShortHost|ListsLarge|LongPages|SelectSample(First)?)$$
 
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan
