@@ -97,6 +97,14 @@ func newEncodedTrial(seed uint64) *trial {
 		})
 		tr.addHolistic(lists[rng.IntN(len(lists))], i)
 	}
+	for i := range keys { // of each group the same text, or that of all
+		if t := spec.Columns[i].Type.Kind; t == column.String || t == column.Binary {
+			tr.addAgg([]string{"min", "max"}[rng.IntN(2)], i)
+		}
+	}
+	if rng.IntN(2) == 0 && keys > 1 {
+		tr.query.By, tr.want.Keys = tr.query.By[1:], tr.want.Keys[1:]
+	}
 	return tr
 }
 

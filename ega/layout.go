@@ -24,9 +24,13 @@ type Layout struct {
 	KeyWords int          // 1 to MaxKeyWords
 	Ops      []combine.Op // of the state words, combine.MaxWords at most
 	// Mates[i] is the state word that takes the carry, the error or the greater value of state
-	// word i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be shorter
-	// than Ops if the last words need none.
+	// word i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid, or the ref of a
+	// LeastText or GreatestText. It may be shorter than Ops if the last words need none.
 	Mates []int
+	// Texts is where the texts lie that TextRef words refer to, in units of 8 bytes by the low half
+	// of the ref: values of a chunk of package arena, of which the last words are filled with
+	// zeros.
+	Texts cuda.Ptr
 }
 
 // Pairs is the layout of a key and a count or sum: rows of 16 bytes.
@@ -54,7 +58,13 @@ func (l *Layout) isPairs() bool {
 // isRare says whether there are operations that most kernels leave out: their code would make all
 // kernels take longer to load.
 func (l *Layout) isRare() bool {
-	return slices.ContainsFunc(l.Ops, func(op combine.Op) bool { return op == combine.AddMid || op == combine.SumFine || op == combine.Least })
+	return slices.ContainsFunc(l.Ops, func(op combine.Op) bool {
+		switch op {
+		case combine.AddMid, combine.SumFine, combine.Least, combine.LeastText, combine.GreatestText:
+			return true
+		}
+		return false
+	})
 }
 
 // mate is the word that goes with state word i; i itself if none does.
@@ -103,7 +113,7 @@ func (l *Layout) Validate() error {
 
 // View is the layout as kernels take it.
 func (l *Layout) View() kernels.EgaLayout {
-	v := kernels.EgaLayout{KeyWords: uint32(l.KeyWords), StateWords: uint32(len(l.Ops))}
+	v := kernels.EgaLayout{Texts: l.Texts, KeyWords: uint32(l.KeyWords), StateWords: uint32(len(l.Ops))}
 	if l.Hash {
 		v.HashWords = 1
 	}

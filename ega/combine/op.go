@@ -32,6 +32,12 @@ const (
 	Least
 	LeastMid
 	LeastLast
+	// LeastText is the prefix of the least text: its first 8 bytes as a number, the first byte the
+	// highest. Its mate, a TextRef, is where that text is in the memory of the device, where equal
+	// texts are in one place; 0: there is no text.
+	LeastText
+	GreatestText // the same of the greatest text
+	TextRef
 	ops // the number of operations
 )
 
@@ -47,6 +53,7 @@ var mates = [ops][]Op{
 	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid},
 	Sum: {SumError}, SumFine: {SumError},
 	Least: {LeastMid, LeastLast}, LeastMid: {LeastMid, LeastLast},
+	LeastText: {TextRef}, GreatestText: {TextRef},
 }
 
 // Mates returns the operations that the mate of a word of this operation may have; none: the word
@@ -61,7 +68,7 @@ func (o Op) Mates() []Op {
 // IsMate reports whether a word of this operation changes only together with another word.
 func (o Op) IsMate() bool {
 	switch o {
-	case AddHigh, AddMid, SumError, LeastMid, LeastLast:
+	case AddHigh, AddMid, SumError, LeastMid, LeastLast, TextRef:
 		return true
 	}
 	return false

@@ -9,6 +9,11 @@ import (
 // The device combines rows word by word, each word by one atomic operation
 // (combine.Op), and a word may pass its carry or its rounding error on to a mate.
 // Aggregates whose words change only together stay with the CPU.
+//
+// The least and the greatest text are two words, a prefix and a ref (bytes.go). A device compares
+// texts of its own memory alone: rows with other refs do not go there (DEVICE-REFS in package cpu).
+// There no value of a row is replaced in its place, since many rows refer to it (SHARED-KEPT in
+// package arena).
 
 // DeviceOps returns, for each of the Words() state words, from word base of a
 // row on, the operation that combines it on the device and the word that is its
@@ -89,6 +94,10 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 		d.sum(combine.Sum, s.hot)
 	case opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
 		d.sum(combine.SumFine, s.hot)
+	case opMinBytes:
+		d.chain(combine.LeastText, combine.LeastText, combine.TextRef, s.hot, s.hot+1)
+	case opMaxBytes:
+		d.chain(combine.GreatestText, combine.GreatestText, combine.TextRef, s.hot, s.hot+1)
 	case opTop:
 		d.top(s.hot, s.chain.n)
 	case opChain:
@@ -132,8 +141,6 @@ func deviceLacks(o op) string {
 	switch o {
 	case opMinWide, opMaxWide:
 		return "the device compares numbers of at most 64 bits"
-	case opMinBytes, opMaxBytes:
-		return "the device does not compare strings"
 	case opProduct: // a fraction without its exponent means nothing
 		return "the device has no product with an exponent of its own"
 	case opFirst, opLast, opArgMin, opArgMax: // several words, which change together

@@ -81,6 +81,8 @@ const (
 	// the uint64's place in order as an int64: its first bit turned round
 	FromUnsigned
 	FromUnsignedNot // that, each bit turned round
+	FromText        // a ref to the text, of a device's own
+	FromPrefix      // the text's first bytes as a number (prefix)
 )
 
 // Times reports whether the word is made of two arguments.
@@ -180,6 +182,8 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 		return []RowSource{FromValue}
 	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
 		return s.fixedOfOne()
+	case opMinBytes, opMaxBytes:
+		return []RowSource{FromPrefix, FromText}
 	case opTop, opChain:
 		return s.keyOfOne(t)
 	default:

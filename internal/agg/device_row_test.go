@@ -260,3 +260,42 @@ func TestDeviceRowLacks(t *testing.T) {
 		t.Errorf("too many words: %q", why)
 	}
 }
+
+// The words of the least and the greatest text of one row are those of Init and Update, but for the
+// ref, which is the device's: it is that of the text, or 0.
+func TestDeviceRowTexts(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"none", "some"} {
+		d := randomData(testRand(), 60, 1, kind, deviceGenerators)
+		const i32, text = 0, 12
+		l := Compile([]Call{callOf(t, d, "max", i32), callOf(t, d, "min", text), callOf(t, d, "max", text)}, testBase, Options{MaxRows: -1, Device: true})
+		row, why := l.DeviceRow()
+		if why != "" {
+			t.Fatal(why)
+		}
+		for r := range d.gids {
+			reg := &arena.Arenas{}
+			w := newWorker(l, reg)
+			w.update(d, []int{r})
+			want, v, texts := w.row(0)[testBase:], d.args[text][r], 0
+			for i, word := range row.Words {
+				switch {
+				case word.From != FromPrefix && word.From != FromText:
+				case v.Null && want[i] != word.Constant:
+					t.Errorf("row %d: word %d of NULL is %#x, want %#x", r, i, word.Constant, want[i])
+				case v.Null:
+				case word.From == FromPrefix && want[i] != prefixOf([]byte(v.Bytes)), word.From == FromText && string(reg.Get(want[i])) != v.Bytes:
+					t.Errorf("row %d: word %d is %#x, of %q", r, i, want[i], v.Bytes)
+				default:
+					texts++
+				}
+			}
+			if refs := len(l.Texts(w.row(0))); !v.Null && (texts != 4 || refs != 2) || v.Null && refs > 0 {
+				t.Errorf("row %d: %d words of texts, %d refs", r, texts, refs)
+			}
+		}
+		if _, why := Compile([]Call{{Func: callOf(t, d, "min", text).Func, Args: []int{text}, Types: []column.Type{d.args[text][0].Type}, Part: 1}}, testBase, Options{MaxRows: -1, Device: true}).DevicePart(1); why == "" {
+			t.Error("a device makes texts of distinct values")
+		}
+	}
+}

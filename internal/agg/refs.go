@@ -11,6 +11,19 @@ import (
 // HasRefs reports whether rows hold refs.
 func (l *Layout) HasRefs() bool { return len(l.refs)+len(l.chains) > 0 }
 
+// HasTexts reports whether rows hold refs of single values.
+func (l *Layout) HasTexts() bool { return len(l.refs) > 0 }
+
+// Texts is the refs of single values that a row has.
+func (l *Layout) Texts(row []uint64) (refs []*uint64) {
+	for _, off := range l.refs {
+		if row[off] != 0 {
+			refs = append(refs, &row[off])
+		}
+	}
+	return refs
+}
+
 // HasChains reports whether groups keep values, so that finishing them takes longer the more rows
 // there were.
 func (l *Layout) HasChains() bool { return len(l.chains) > 0 }

@@ -20,8 +20,10 @@ func (s *slot) words() (hot, cold []uint64) {
 		return zeros[:3], nil
 	case opAddWide320:
 		return zeros[:5], nil
-	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4, opMinBytes, opMaxBytes:
+	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4, opMaxBytes:
 		return zeros[:2], nil
+	case opMinBytes: // what any prefix replaces or equals, as it has to be on a device
+		return []uint64{math.MaxUint64, 0}, nil
 	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
 		return make([]uint64, s.fixed.n), nil
 	case opMinInt:

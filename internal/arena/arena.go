@@ -117,6 +117,9 @@ func (a *Arena) Room(n int) (ref uint64, b []byte) {
 
 // Replace stores b in place of the value of ref and returns the ref of the
 // new value: ref itself if b fits into its space. Ref 0 has no space.
+//
+// SHARED-KEPT: a value without any space is not written to, whatever its size: others may refer to
+// it. So are the texts of a device (package gpu: texts), to each of which many rows refer.
 func (a *Arena) Replace(ref uint64, b []byte) uint64 {
 	if ref == 0 {
 		return a.Put(b)
@@ -131,6 +134,11 @@ func (a *Arena) Replace(ref uint64, b []byte) uint64 {
 		return larger
 	case len(b) > room:
 		return a.put(b, max(len(b), min(2*room, maxLen)))
+	case room == 0:
+		if binary.LittleEndian.Uint32(chunk[at-header:]) > 0 { // and b is empty
+			return a.put(nil, 0)
+		}
+		return ref
 	}
 	binary.LittleEndian.PutUint32(chunk[at-header:], uint32(len(b)))
 	copy(chunk[at:], b)

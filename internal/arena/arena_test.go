@@ -92,6 +92,28 @@ func TestReplaceReusesSpace(t *testing.T) {
 	}
 }
 
+// SHARED-KEPT: a value without space of its own, which others refer to, is not written to.
+func TestReplaceShared(t *testing.T) {
+	t.Parallel()
+	chunk := make([]byte, 64)
+	copy(chunk[copy(chunk, []byte{5, 0, 0, 0, 0, 0, 0, 0}):], "texts")
+	var r Arenas
+	defer r.Close()
+	base := r.Adopt(chunk)
+	defer r.Drop(base)
+	a := r.New()
+	for _, text := range []string{"", "a", "other texts"} {
+		shared := base | 1
+		ref := a.Replace(shared, []byte(text))
+		if got := string(r.Get(ref)); got != text || ref == shared || string(r.Get(shared)) != "texts" {
+			t.Errorf("%q: %q, and the other is %q", text, got, r.Get(shared))
+		}
+	}
+	if empty := a.Put(nil); a.Replace(empty, nil) != empty {
+		t.Error("an empty value takes the place of another in a place of its own")
+	}
+}
+
 // Refs of all workers resolve in one registry.
 func TestWorkersShareRegistry(t *testing.T) {
 	t.Parallel()

@@ -182,6 +182,19 @@ func (w *Worker) combineWhole(t *agg.Table, groups []uint32) {
 	f := &w.whole
 	from, states := f.rows[f.first*f.stride+f.shift:], w.cfg.States
 	for i, g := range groups {
-		states.Combine(t.Rows[int(g)*t.Stride:(int(g)+1)*t.Stride], from[i*f.stride:], nil, nil)
+		states.Combine(t.Rows[int(g)*t.Stride:(int(g)+1)*t.Stride], from[i*f.stride:], w.cfg.Arenas, t.Arena)
 	}
+}
+
+// wholeNeed is how many bytes combineWhole of n rows puts into the arena at most.
+func (w *Worker) wholeNeed(n int) int {
+	f := &w.whole
+	if f.rows == nil || !w.cfg.States.HasRefs() {
+		return 0
+	}
+	bytes, from := 0, f.rows[f.first*f.stride+f.shift:]
+	for i := range n {
+		bytes += w.cfg.States.ArenaBytes(from[i*f.stride:], w.cfg.Arenas)
+	}
+	return w.cfg.States.CombineNeed(bytes, n)
 }

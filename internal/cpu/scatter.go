@@ -160,7 +160,7 @@ func (w *Worker) scatter(n int) error {
 		return err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.reserve(w.states.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+		if err := w.reserve(w.need() + w.encoder.LongBytes()); err != nil {
 			return err
 		}
 		w.encoder.Store(w.store.arena)

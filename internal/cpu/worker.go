@@ -300,7 +300,7 @@ func (w *Worker) addRows(n int) error {
 // addGlobal adds all rows to the one group that there is.
 func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
-		need := w.states.NeedOne(&w.in)
+		need := w.states.NeedOne(&w.in) + w.wholeNeed(w.in.Rows)
 		if most := w.run.share(); most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
 			return &overload{errShareUsed} // making room would be in vain
 		}
@@ -377,7 +377,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		return 0, err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.room(w.states.Need(&w.in)); err != nil {
+		if err := w.room(w.need()); err != nil {
 			return 0, err
 		}
 	}
@@ -395,6 +395,9 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 	}
 	return firstNew, err
 }
+
+// need is how many bytes the values of the batch's rows take in the arena at most.
+func (w *Worker) need() int { return w.states.Need(&w.in) + w.wholeNeed(w.in.Rows) }
 
 func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {
 	if err := w.encode(keys, n); err != nil {
@@ -414,7 +417,7 @@ func (w *Worker) encode(keys []column.Vector, n int) error {
 		return err
 	}
 	if w.encoder.HasLong() {
-		return w.room(w.states.Need(&w.in) + w.encoder.LongBytes())
+		return w.room(w.need() + w.encoder.LongBytes())
 	}
 	return nil
 }

@@ -189,12 +189,13 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 }
 
 // looksUp tells whether an output has words only for the entries of
-// dictionaries: those of strings that are not held inline, and what is computed of entries.
+// dictionaries: those of strings that are not held inline, what is computed of entries, and refs
+// beside outputs that do not take strings of any length.
 func (p *Builder) looksUp(uses []int) bool {
 	for _, i := range uses {
 		o := &p.plan.Outputs[i]
 		text := o.Physical == kernels.ParquetBytes || o.Physical == kernels.ParquetBinary
-		if o.Of != nil || text && o.Form == kernels.ParquetBits {
+		if o.Of != nil || text && o.Form == kernels.ParquetBits || o.Form == kernels.ParquetRef && !p.anyLength(uses) {
 			return true
 		}
 	}
@@ -254,6 +255,9 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 		if values = p.computed(t.Output, values); values == nil {
 			return encoded.AddedNone
 		}
+	}
+	if o.Form == kernels.ParquetRef {
+		return p.texts(d, t, values)
 	}
 	d.data = align(d.data)
 	t.Entries, t.Count = uint64(d.data), uint32(values.Len)
@@ -319,6 +323,34 @@ func (p *Builder) dictionary(d *Batch, tasks []kernels.ParquetTask, page *parque
 		t.Entries, t.Count = kernels.ParquetInWork|uint64(d.expanded), uint32(page.Rows)
 		d.expanded += entriesRoom(&p.plan.Outputs[t.Output], page.Rows)
 	}
+}
+
+// texts adds the strings of a dictionary for an output that refers to a Store: as a page of values,
+// of whose strings the device makes the words of the entries.
+func (p *Builder) texts(d *Batch, t *kernels.ParquetTask, values *column.Vector) encoded.Added {
+	if values.Len == 0 {
+		return encoded.AddedUnit
+	}
+	size := 0
+	for _, s := range values.Span[:values.Len] {
+		size += 4 + int(s.Len)
+	}
+	d.data = align(d.data)
+	if size > p.limits.Bytes-d.data-kernels.ParquetPadding {
+		return p.noRoom()
+	}
+	page := parquetio.EncodedPage{At: d.data, Bytes: size, Size: size, Rows: values.Len}
+	to := p.memory[d.data:]
+	for i := range values.Len {
+		binary.LittleEndian.PutUint32(to, values.Span[i].Len)
+		to = to[4+copy(to[4:], values.Bytes(i)):]
+	}
+	clear(to[:kernels.ParquetPadding])
+	d.data += size + kernels.ParquetPadding
+	tasks := []kernels.ParquetTask{*t}
+	p.dictionary(d, tasks, &page, 0)
+	*t = tasks[0]
+	return encoded.AddedUnit
 }
 
 // computed is what an output's expression is of entries; nil: one of them has no value, or fails,

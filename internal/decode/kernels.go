@@ -150,9 +150,10 @@ func (p *Batch) entries() int {
 	return int(most)
 }
 
-// hasTexts reports whether there are pages of strings of any length whose words are wanted.
+// hasTexts reports whether there are pages of strings of any length whose words are wanted, or some
+// strings do not count.
 func (p *Batch) hasTexts() bool {
-	return p.plan.Texts() && slices.ContainsFunc(p.pages, func(page kernels.ParquetPage) bool { return page.Texts == 1 })
+	return p.plan.Texts() && (p.plan.Only() || slices.ContainsFunc(p.pages, func(page kernels.ParquetPage) bool { return page.Texts == 1 }))
 }
 
 // walks reports whether a page has values that do not tell where they are: strings, which the
@@ -212,6 +213,7 @@ func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 		DictCount:  uint32(len(p.dicts)),
 		Registers:  uint32(p.plan.Registers),
 		Rows:       uint32(p.rows),
+		TextEnd:    uint32(p.plan.textEnd()),
 		HashWords:  uint32(p.plan.HashWords),
 		KeyWords:   uint32(p.plan.KeyWords),
 		StateWords: uint32(len(p.plan.States)),

@@ -76,17 +76,36 @@ func (p *Plan) Place(word []int) error {
 	return nil
 }
 
-// Texts reports whether rows may refer to long strings of a Store.
+// Texts reports whether rows may refer to strings of a Store.
 func (p *Plan) Texts() bool {
 	return p.TextFields() > 0
 }
 
-// TextFields is how many fields of a key may refer to long strings of a Store.
+// TextFields is how many outputs may refer to strings of a Store.
 func (p *Plan) TextFields() (n int) {
 	for i := range p.Outputs {
 		n += int(p.Outputs[i].Texts)
 	}
 	return n
+}
+
+// textEnd is one more than the last output that may.
+func (p *Plan) textEnd() int {
+	n := len(p.Outputs)
+	for n > 0 && p.Outputs[n-1].Texts == 0 {
+		n--
+	}
+	return n
+}
+
+// Refs reports whether rows refer to strings of a Store whatever the length of these.
+func (p *Plan) Refs() bool {
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Form == kernels.ParquetRef })
+}
+
+// Only reports whether some strings count only where an output of the program is true.
+func (p *Plan) Only() bool {
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Only > 0 })
 }
 
 // AnyLength reports whether an output takes strings of any length.
@@ -115,7 +134,7 @@ func (p *Plan) SetMatch(output int, m *expr.Match) {
 // arraysOf is how many arrays an output has.
 func arraysOf(o *kernels.ParquetOutput) uint32 {
 	switch o.Form {
-	case kernels.ParquetValue, kernels.ParquetLength, kernels.ParquetMatch:
+	case kernels.ParquetValue, kernels.ParquetLength, kernels.ParquetMatch, kernels.ParquetRef:
 		return 1
 	}
 	return uint32(o.Words) + 1

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/bits"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Store is the long strings that the rows of a device refer to, in its memory, each once
+// Store is the strings that the rows of a device refer to, in its memory, each once
 // (parquet_texts.cuh says how). Jobs of any stream add to it. Its memory is that of a chunk of
 // package arena: once a copy of it is the chunk of Base in a run's registry, the refs of rows are
 // valid there (STORE-COPIED in package gpu).
@@ -24,6 +25,7 @@ type Store struct {
 type StoreSize struct {
 	Bytes int64 // of strings and what is beside them, as arena.Size counts them
 	Texts int64 // about how many strings there may be
+	Short bool  // there are strings of any length; else of maxInline+1 bytes or more
 }
 
 const (
@@ -41,9 +43,14 @@ func (s StoreSize) words() int64 {
 	return min(max(s.Bytes+arena.Padding, 64)/8, mostStoreWords)
 }
 
-// slots is the slots of the table: no more than strings of 16 bytes need, the shortest that it has.
+// slots is the slots of the table: no more than are needed if all strings are of the shortest that
+// it has. Of a single byte or of none there are few.
 func (s StoreSize) slots() int64 {
-	texts := min(float64(s.Texts), float64(8*s.words())/float64(arena.Size(maxInline+1)))
+	least := maxInline + 1
+	if s.Short {
+		least = 2
+	}
+	texts := min(float64(s.Texts), float64(8*s.words())/float64(arena.Size(least)))
 	return 1 << bits.Len64(uint64(max(texts/storeLoad, leastStoreSlots)-1))
 }
 
@@ -88,6 +95,18 @@ func (s *Store) Len(t *cuda.Thread) (texts int64, bytes int, err error) {
 // Read copies what begins at byte `from` of the chunk to dst.
 func (s *Store) Read(t *cuda.Thread, dst []byte, from int) error {
 	return t.Read(dst, s.arena.Slice(cuda.Size(from), cuda.Size(from+len(dst))))
+}
+
+// Begin is how many bytes the string has that begins at byte `at` of the chunk, and the first of
+// these: at most as many as are said.
+func (s *Store) Begin(t *cuda.Thread, at, most int) (bytes int, begin []byte, err error) {
+	head := make([]byte, min(arena.Header+most, int(s.arena.Size)-at+arena.Header))
+	if err := s.Read(t, head, at-arena.Header); err != nil {
+		return 0, nil, err
+	}
+	bytes = int(binary.LittleEndian.Uint32(head))
+	begin = head[arena.Header:]
+	return bytes, begin[:min(bytes, len(begin))], nil
 }
 
 // descriptor is the store as kernels are told.

@@ -65,5 +65,5 @@ func (r *run) regroupOnDevice(a *attempt) *gpu.Regroup {
 	if outer.AtMost >= 0 {
 		rows.AtMost = uint64(outer.AtMost)
 	}
-	return &gpu.Regroup{Rows: &rows, Keys: outer.Keys, Run: a.outer.run, Select: r.plan.Device.Select, Intern: a.cfg.Intern}
+	return &gpu.Regroup{Rows: &rows, Keys: outer.Keys, States: outer.States, Run: a.outer.run, Select: r.plan.Device.Select, Intern: a.cfg.Intern}
 }

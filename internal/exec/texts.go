@@ -5,8 +5,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// texts is the long strings that workers give refs for devices, in an attempt, and the memory that
-// is reserved for these and for copies of those that devices keep.
+// texts is the long strings of keys that workers give refs for devices, in an attempt, and the
+// memory that is reserved for these and for copies of those that devices keep, of states too.
 type texts struct {
 	*key.Texts
 	memory *budget.Reservation
@@ -18,10 +18,10 @@ type texts struct {
 // whose strings do not fit.
 const textsPart = 8
 
-// newTexts makes the texts of an attempt, and tells how many bytes are reserved. nil: keys have no
-// long strings, or there is no memory to reserve, and workers make the rows that have any.
+// newTexts makes the texts of an attempt, and tells how many bytes are reserved. nil: rows have no
+// strings, or there is no memory to reserve, and workers make the rows that have any.
 func (r *run) newTexts(a *attempt) (*texts, int64) {
-	if !a.cfg.Keys.HasRefs() {
+	if !a.cfg.Keys.HasRefs() && !a.cfg.States.HasTexts() {
 		return nil, 0
 	}
 	bytes := r.plan.Memory.Worker * int64(r.plan.Threads) / textsPart

@@ -86,6 +86,16 @@ func (e *Expr) Column() (int, bool) {
 	return e.root.col, e.root.kind == boundColumn
 }
 
+// ColumnWhen reports whether the expression is a column where a condition is true, and else NULL,
+// as an argument of an aggregate with a filter is; and which.
+func (e *Expr) ColumnWhen() (col int, when *Expr, ok bool) {
+	c := e.root.choose
+	if e.root.kind != boundChoose || len(c.conds) != 1 || c.thens[0].kind != boundColumn || c.els.kind != boundConst || !c.els.value.Null {
+		return 0, nil, false
+	}
+	return c.thens[0].col, &Expr{root: c.conds[0]}, true
+}
+
 // Const reports whether the expression has the same value on every row, and
 // which.
 func (e *Expr) Const() (column.Value, bool) {

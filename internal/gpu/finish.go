@@ -158,7 +158,10 @@ func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err e
 	if !done || err != nil {
 		return false, err
 	}
-	if err := errors.Join(p.takeTexts(selected), p.write(0, selected)); err != nil {
+	if err := p.takeTexts(selected); err != nil {
+		return false, err
+	}
+	if err := p.write(0, selected); err != nil {
 		return false, err
 	}
 	d.selected, p.selected = true, int64(got.Groups)
@@ -251,9 +254,10 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 // gains reports whether aggregating partitions on devices is worth the way there: where hardly two
 // rows make a group, as far as the tables of the first passes tell, the CPU has done it sooner.
 // Beside rows with long strings of workers, or with copies of their own, or with lists, they can do
-// none, and of few groups that were selected there is nothing to be done.
+// none; nor where states refer to strings, which the device does not have any more. Of few groups
+// that were selected there is nothing to be done.
 func (d *Devices) gains() bool {
-	if d.selected || d.apart() || d.copied.Load() || d.config.Run.Long() || len(d.config.Lists) > 0 {
+	if d.selected || d.apart() || d.copied.Load() || d.config.Run.Long() || len(d.config.Lists) > 0 || d.config.States.HasTexts() {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)

@@ -89,6 +89,9 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Bound: boundOf(host), Write: p.write, Readers: host.Threads, Timed: true,
 	}
+	if p.texts != nil {
+		config.Layout.Texts = p.texts.Memory()
+	}
 	if limit := host.Run.Limit(); limit > 0 {
 		config.Limit, config.Lower = uint64(limit), host.Run.LowerBound
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/ega/groups"
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -23,6 +24,7 @@ type Regrouping = groups.Regrouping
 type Regroup struct {
 	Rows   *Regrouping
 	Keys   *key.Layout // of the other run
+	States *agg.Layout // the same
 	Run    *cpu.Run
 	Select *Selection    // which of its groups are wanted; nil: all
 	Intern *key.Interner // of the texts of both runs
@@ -60,7 +62,7 @@ func (p *pass) regroup(g *groups.Groups, of *cpu.Groups) (*groups.Groups, error)
 	err = errors.Join(g.Close(), of.Close())
 	*of = next
 	d.regrouped = true
-	d.config.Layout.KeyWords, d.config.Keys, d.config.Run, d.config.Select = r.Rows.KeyWords, r.Keys, r.Run, r.Select
+	d.config.Layout.KeyWords, d.config.Keys, d.config.States, d.config.Run, d.config.Select = r.Rows.KeyWords, r.Keys, r.States, r.Run, r.Select
 	for _, other := range d.passes {
 		err = errors.Join(err, other.closeWriters()) // of the run before: they have no rows
 	}

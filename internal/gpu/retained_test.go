@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -69,7 +70,7 @@ func TestRetainPays(t *testing.T) {
 		{"nobody knows how many come", -1, 3, true},
 		{"and not enough then", -1, 3.1, false},
 	} {
-		d := &Devices{config: Config{Run: cpu.NewRun(cpu.Config{}), Rows: c.rows, Threads: 8, Gain: c.gain}, contexts: make([]*cuda.Context, 1)}
+		d := &Devices{config: Config{Run: cpu.NewRun(cpu.Config{}), States: new(agg.Layout), Rows: c.rows, Threads: 8, Gain: c.gain}, contexts: make([]*cuda.Context, 1)}
 		if got := (&pass{devices: d}).retainPays(facts); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}

@@ -2,25 +2,27 @@ package gpu
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/hostmem"
-	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// texts is the store of long strings of a device (decode.Store), to which the rows refer that it
-// makes. Nothing is translated: the store's memory becomes a chunk of the run's registry.
+// texts is the store of strings of a device (decode.Store), to which the rows refer that it makes:
+// of long ones of keys, and of those of states. Nothing is translated: the store's memory becomes a
+// chunk of the run's registry.
 //
 // STORE-COPIED: the host reads no string of a row of a device before the store has been copied to
 // the chunk of its base, which is done when the pass has ended, or the string alone has been, and
 // the row refers to the copy. That is so for the few groups that are wanted; and, where memory is
 // limited, for rows that leave the device before the end: their writer may put them to disk.
 //
-// Each device has a store of its own, so that equal strings of two devices have different refs:
-// their groups meet on the CPU, which compares the bytes (DEVICE-REFS).
+// Each device has a store of its own, so that equal strings of two devices have different refs, and
+// none compares those of another: their groups meet on the CPU, which compares the bytes
+// (DEVICE-REFS).
 type texts struct {
 	*decode.Store
 	registry *arena.Arenas
@@ -32,14 +34,26 @@ type texts struct {
 	bytes int   // of a chunk
 }
 
+// leaving is a ref of a row that leaves the device, to a string of the store.
+type leaving struct {
+	ref   *uint64
+	bytes int    // of the string
+	begin []byte // its first bytes, if they were read
+}
+
 const (
 	// storeParts is the divisor of a device's memory that gives the most for the store. It decides
 	// where a run has more long strings than that: the device declines the rest.
 	storeParts = 3
 
 	// storeBeside is how much larger the store is than the strings of 16 bytes or more, for headers
-	// and gaps.
+	// and gaps; and storeShort the same where there are shorter ones, of 5 bytes or more on
+	// average.
 	storeBeside = 1.5
+	storeShort  = 2.
+
+	// headBytes is how much of a string is read with its header, which tells how long it is.
+	headBytes = 120
 
 	// singly is how many strings are copied one by one at most: a copy of one takes 10 µs, as long
 	// as one of 200 KiB.
@@ -51,20 +65,24 @@ const (
 	storeCopiers = 8
 )
 
-// openTexts makes the store, if rows may have long strings, of a part of the memory of the pass.
+// openTexts makes the store, if rows may have strings of it, of a part of the memory of the pass.
 func (p *pass) openTexts() error {
 	c := &p.devices.config
 	if !p.wantsTexts() || c.TextMemory == nil {
 		return nil
 	}
-	units := &c.Decode.Units.All
-	bytes := min(p.memory/storeParts, int64(storeBeside*float64(units.Bytes+units.Expanded)))
+	units, beside, short := &c.Decode.Units.All, storeBeside, c.Decode.Plan.Refs()
+	if short {
+		beside = storeShort
+	}
+	bytes := min(p.memory/storeParts, int64(beside*float64(units.Bytes+units.Expanded)))
 	if c.Texts > 0 {
 		bytes = min(bytes, c.Texts/int64(len(p.devices.contexts)))
 	}
 	size := decode.StoreSize{
 		Bytes: bytes,
 		Texts: int64(min(rowsOf(c), uint64(units.Rows))) * int64(c.Decode.Plan.TextFields()),
+		Short: short,
 	}
 	t, err := p.context.Lock()
 	if err != nil {
@@ -82,7 +100,7 @@ func (p *pass) openTexts() error {
 	return nil
 }
 
-// wantsTexts reports whether rows that devices make may have long strings of theirs.
+// wantsTexts reports whether rows that devices make may have strings of theirs.
 func (p *pass) wantsTexts() bool {
 	plan := p.devices.config.Decode.Plan
 	return plan != nil && plan.Texts()
@@ -117,7 +135,8 @@ func (p *pass) countTexts() error {
 
 // copyTexts makes the refs of rows valid on the host (STORE-COPIED).
 func (p *pass) copyTexts() error {
-	if p.texts == nil || p.texts.copied || p.texts.bytes == 0 || !p.devices.config.Keys.HasRefs() {
+	c := &p.devices.config
+	if p.texts == nil || p.texts.copied || p.texts.bytes == 0 || !c.Keys.HasRefs() && !c.States.HasTexts() {
 		return nil
 	}
 	memory := hostmem.Make[byte](p.texts.bytes + arena.Padding)
@@ -161,26 +180,33 @@ func (p *pass) takeTexts(rows []uint64) error {
 	if p.texts == nil {
 		return nil
 	}
-	long := p.longOf(rows)
-	if len(long) > singly {
+	if p.textsOf(rows, nil) > singly {
 		return p.copyTexts()
 	}
-	return p.takeSingly(long, p.texts.registry.NewFrom(p.devices.config.TextMemory))
+	texts, err := p.leavingOf(rows)
+	if err != nil {
+		return err
+	}
+	return p.takeSingly(texts, p.texts.registry.NewFrom(p.devices.config.TextMemory))
 }
 
 // takeSingly copies strings to an arena, one by one.
-func (p *pass) takeSingly(long []key.Ref, to *arena.Arena) error {
+func (p *pass) takeSingly(texts []leaving, to *arena.Arena) error {
 	t, err := p.context.Lock()
 	if err != nil {
 		return err
 	}
 	defer t.Unlock()
-	for _, l := range long {
-		ref, memory := to.Room(l.Bytes)
-		if err := p.texts.Read(t, memory, 8*int(uint32(*l.Ref))); err != nil {
+	for _, l := range texts {
+		ref, memory := to.Room(l.bytes)
+		n := copy(memory, l.begin)
+		if n < l.bytes {
+			err = p.texts.Read(t, memory[n:], 8*int(uint32(*l.ref))+n)
+		}
+		if err != nil {
 			return err
 		}
-		*l.Ref = ref
+		*l.ref = ref
 	}
 	return nil
 }
@@ -191,35 +217,69 @@ func (p *pass) leaveEarly(rows []uint64, to *cpu.PartitionWriter) error {
 	if p.texts == nil || p.texts.copied || p.devices.config.Texts == 0 {
 		return nil
 	}
-	long, bytes := p.longOf(rows), 0
-	for _, l := range long {
-		bytes += arena.Size(l.Bytes)
+	texts, err := p.leavingOf(rows)
+	if err != nil || len(texts) == 0 {
+		return failed(p.context, err)
 	}
-	if len(long) == 0 {
-		return nil
+	bytes := 0
+	for _, l := range texts {
+		bytes += arena.Size(l.bytes)
 	}
 	p.devices.copied.Store(true) // a string may have two refs from now on
 	if err := to.Room(bytes); err != nil {
 		return err
 	}
-	return p.takeSingly(long, to.Values())
+	return failed(p.context, p.takeSingly(texts, to.Values()))
 }
 
-// longOf is the refs of rows to the store.
-func (p *pass) longOf(rows []uint64) (refs []key.Ref) {
-	c := &p.devices.config
-	for stride := c.Layout.Stride(); len(rows) > 0; rows = rows[stride:] {
-		for _, l := range c.Keys.Refs(rows, c.Keys.Base()) {
-			if *l.Ref&^0xffffffff == p.texts.Base {
-				refs = append(refs, l)
-			}
+// textsOf calls each, unless it is nil, with the refs of rows to the store, and the bytes of their
+// strings; -1: the row does not tell. It returns how many there are.
+func (p *pass) textsOf(rows []uint64, each func(ref *uint64, bytes int)) (n int) {
+	note := func(ref *uint64, bytes int) {
+		if *ref&^0xffffffff != p.texts.Base {
+			return
+		}
+		if n++; each != nil {
+			each(ref, bytes)
 		}
 	}
-	return refs
+	c := &p.devices.config
+	for row := range slices.Chunk(rows, c.Layout.Stride()) {
+		for _, l := range c.Keys.Refs(row, c.Keys.Base()) {
+			note(l.Ref, l.Bytes)
+		}
+		for _, ref := range c.States.Texts(row) {
+			note(ref, -1)
+		}
+	}
+	return n
 }
 
-// Texts is how many long strings the devices have had, each once on each, and the bytes that they
-// take. It is known once Finish has ended.
+// leavingOf is the refs of rows to the store, with what has to be known of each string.
+func (p *pass) leavingOf(rows []uint64) (texts []leaving, err error) {
+	p.textsOf(rows, func(ref *uint64, bytes int) { texts = append(texts, leaving{ref, bytes, nil}) })
+	if !slices.ContainsFunc(texts, func(l leaving) bool { return l.bytes < 0 }) {
+		return texts, nil
+	}
+	t, err := p.context.Lock()
+	if err != nil {
+		return nil, err
+	}
+	defer t.Unlock()
+	for i := range texts {
+		l := &texts[i]
+		if l.bytes >= 0 {
+			continue
+		}
+		if l.bytes, l.begin, err = p.texts.Begin(t, 8*int(uint32(*l.ref)), headBytes); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// Texts is how many strings the devices have had in their stores, each once on each, and the bytes
+// that they take. It is known once Finish has ended.
 func (d *Devices) Texts() (n, bytes int64) {
 	for _, p := range d.passes {
 		if p.texts != nil {

@@ -34,12 +34,14 @@ constexpr uint32_t EGA_MAX_STATES = 32;
 
 // EgaLayout says what the words of a row are; a kernel takes it by value.
 struct EgaLayout {
+  const uint64_t* texts;  // the arena of the store (parquet_texts.cuh) to which EGA_TEXT_REF refers; null: there is none
   uint32_t hash_words;   // 1: word 0 is the hash; 0: it is computed from the key words
   uint32_t key_words;    // 1 to EGA_MAX_KEYS
   uint32_t state_words;  // 0 to EGA_MAX_STATES
   uint8_t ops[32];       // of each state word: EgaOp
   uint8_t mates[32];     // of an EGA_ADD_LO, EGA_ADD_MID, EGA_SUM or EGA_SUM_FINE: the state word that takes its carry or error; of
-                         // an EGA_LEAST or EGA_LEAST_MID: the one that takes what it gives up
+                         // an EGA_LEAST or EGA_LEAST_MID: the one that takes what it gives up; of a
+                         // least or greatest text: the EGA_TEXT_REF
 };
 
 // EgaOp is what becomes of a state word when rows combine. A word that another one names as its
@@ -66,6 +68,9 @@ enum EgaOp : uint8_t {
   EGA_LEAST,     // int64_t: the least of all values; the words that follow as mates are the next ones, in order
   EGA_LEAST_MID,   // one of them that has a mate itself
   EGA_LEAST_LAST,  // the last of them
+  EGA_LEAST_TEXT,     // uint64_t: the first 8 bytes of the least of all texts, the first byte the highest; the mate is its ref
+  EGA_GREATEST_TEXT,  // the same of the greatest
+  EGA_TEXT_REF,       // a ref to the store whose arena is EgaLayout.texts; 0: there is no text
   EGA_OPS,  // how many there are
 };
 

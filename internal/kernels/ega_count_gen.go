@@ -37,13 +37,12 @@ func LoadEgaCount(t *cuda.Thread) (*EgaCount, error) {
 // Slots launches ega_count_slots.
 func (k *EgaCount) Slots(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, total cuda.Ptr) error {
 	args := egaCountSlotsArgs{layout: layout, table: table, total: total}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 120)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 128)
 }
 
 // egaCountSlotsArgs lies in memory as ega_count_slots's parameters.
 type egaCountSlotsArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	total  cuda.Ptr
 }
@@ -51,13 +50,12 @@ type egaCountSlotsArgs struct {
 // First launches ega_count_first.
 func (k *EgaCount) First(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted uint64, most uint64, beyond cuda.Ptr) error {
 	args := egaCountFirstArgs{layout: layout, table: table, wanted: wanted, most: most, beyond: beyond}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaCountFirstArgs lies in memory as ega_count_first's parameters.
 type egaCountFirstArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	wanted uint64
 	most   uint64

@@ -4,24 +4,29 @@ package kernels
 
 import (
 	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
 // EgaLayout is struct EgaLayout of ega.cuh.
 type EgaLayout struct {
+	Texts      cuda.Ptr
 	HashWords  uint32
 	KeyWords   uint32
 	StateWords uint32
 	Ops        [32]uint8
 	Mates      [32]uint8
+	_          [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(EgaLayout{})-76|
-	(unsafe.Offsetof(EgaLayout{}.HashWords)-0)|
-	(unsafe.Offsetof(EgaLayout{}.KeyWords)-4)|
-	(unsafe.Offsetof(EgaLayout{}.StateWords)-8)|
-	(unsafe.Offsetof(EgaLayout{}.Ops)-12)|
-	(unsafe.Offsetof(EgaLayout{}.Mates)-44)]
+var _ = [1]struct{}{}[unsafe.Sizeof(EgaLayout{})-88|
+	(unsafe.Offsetof(EgaLayout{}.Texts)-0)|
+	(unsafe.Offsetof(EgaLayout{}.HashWords)-8)|
+	(unsafe.Offsetof(EgaLayout{}.KeyWords)-12)|
+	(unsafe.Offsetof(EgaLayout{}.StateWords)-16)|
+	(unsafe.Offsetof(EgaLayout{}.Ops)-20)|
+	(unsafe.Offsetof(EgaLayout{}.Mates)-52)]
 
 // EgaTwo is struct EgaTwo of ega.cuh.
 type EgaTwo struct {

@@ -37,13 +37,12 @@ func LoadEgaLists(t *cuda.Thread) (*EgaLists, error) {
 // Claim launches ega_lists_claim.
 func (k *EgaLists) Claim(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, claim EgaClaim) error {
 	args := egaListsClaimArgs{layout: layout, rows: rows, n: n, table: table, claim: claim}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 160)
 }
 
 // egaListsClaimArgs lies in memory as ega_lists_claim's parameters.
 type egaListsClaimArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	n      uint64
 	table  EgaTable
@@ -53,13 +52,12 @@ type egaListsClaimArgs struct {
 // Note launches ega_lists_note.
 func (k *EgaLists) Note(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, list EgaList, hold cuda.Ptr) error {
 	args := egaListsNoteArgs{layout: layout, rows: rows, n: n, list: list, hold: hold}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaListsNoteArgs lies in memory as ega_lists_note's parameters.
 type egaListsNoteArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	n      uint64
 	list   EgaList
@@ -69,13 +67,12 @@ type egaListsNoteArgs struct {
 // Begin launches ega_lists_begin.
 func (k *EgaLists) Begin(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, list EgaList, scan EgaScan) error {
 	args := egaListsBeginArgs{layout: layout, table: table, list: list, scan: scan}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaListsBeginArgs lies in memory as ega_lists_begin's parameters.
 type egaListsBeginArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	list   EgaList
 	scan   EgaScan
@@ -84,13 +81,12 @@ type egaListsBeginArgs struct {
 // Place launches ega_lists_place.
 func (k *EgaLists) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, list EgaList, n uint64, values cuda.Ptr, room uint64, status cuda.Ptr) error {
 	args := egaListsPlaceArgs{layout: layout, table: table, list: list, n: n, values: values, room: room, status: status}
-	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaListsPlaceArgs lies in memory as ega_lists_place's parameters.
 type egaListsPlaceArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	list   EgaList
 	n      uint64

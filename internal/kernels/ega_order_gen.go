@@ -37,13 +37,12 @@ func LoadEgaOrder(t *cuda.Thread) (*EgaOrder, error) {
 // Count launches ega_order_count.
 func (k *EgaOrder) Count(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, counts cuda.Ptr, reach cuda.Ptr) error {
 	args := egaOrderCountArgs{layout: layout, table: table, fine: fine, counts: counts, reach: reach}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaOrderCountArgs lies in memory as ega_order_count's parameters.
 type egaOrderCountArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	fine   uint32
 	_      [4]byte
@@ -69,13 +68,12 @@ type egaOrderFromArgs struct {
 // Take launches ega_order_take.
 func (k *EgaOrder) Take(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, reach uint32, fine uint32, from cuda.Ptr, first uint32, buckets uint32, skip uint32, rows uint32, to cuda.Ptr) error {
 	args := egaOrderTakeArgs{layout: layout, table: table, reach: reach, fine: fine, from: from, first: first, buckets: buckets, skip: skip, rows: rows, to: to}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 160)
 }
 
 // egaOrderTakeArgs lies in memory as ega_order_take's parameters.
 type egaOrderTakeArgs struct {
 	layout  EgaLayout
-	_       [4]byte
 	table   EgaTable
 	reach   uint32
 	fine    uint32

@@ -1,6 +1,6 @@
-// How the words of sums combine that few queries need: only the shapes EgaRare and EgaAny have the
-// code, which would make the others a fifth longer to load. As in ega_state.cuh, any number of
-// threads combine rows into a group at once.
+// How words combine that few queries need: only the shapes EgaRare and EgaAny have the code, which
+// would make the others a fifth longer to load. As in ega_state.cuh, any number of threads combine
+// rows into a group at once.
 //
 //   sums of more than two words
 //              The words are added one by one, each with the carry out of the addition below.
@@ -17,6 +17,13 @@
 //              up with the least of those; and so on. A value that is no less than the last word
 //              may be left out: words only get smaller, and that one has met n - 1 others on its
 //              way that are no greater.
+//   texts      Equal texts have one ref (TEXT-ONCE), so that a compare-and-swap of a word puts one
+//              in another's place. The prefix goes first, by a min or max of its own: the least
+//              text has the least prefix.
+//
+// PREFIX-FIRST: who finds a better prefix in the place of its own leaves its text out, since who
+// brought that prefix combines its ref too, now or soon. So the two words are those of one text
+// once all threads have ended.
 #pragma once
 
 #include "ega_state.cuh"
@@ -25,7 +32,7 @@
 template <class Shape>
 __device__ __forceinline__ bool ega_is_rare(const EgaLayout& layout, uint32_t op, uint32_t s) {
   if constexpr (!Shape::RARE) return false;
-  if (op == EGA_SUM_FINE || op == EGA_LEAST) return true;
+  if (op == EGA_SUM_FINE || op == EGA_LEAST || op == EGA_LEAST_TEXT || op == EGA_GREATEST_TEXT) return true;
   return (op == EGA_ADD_LO || op == EGA_ADD_LO_I) && Shape::op(layout, layout.mates[s]) == EGA_ADD_MID;
 }
 
@@ -80,6 +87,47 @@ __device__ __forceinline__ void ega_combine_least(const EgaLayout& layout, const
   }
 }
 
+// ega_text_before says whether a text of the store comes before another, by their bytes. Behind the
+// last byte of a text the rest of its word is 0. The words are read past the first-level cache,
+// which may have what they were before.
+__device__ __forceinline__ bool ega_text_before(const uint64_t* texts, uint64_t ref, uint64_t other) {
+  const uint64_t* p = texts + uint32_t(ref);
+  const uint64_t* q = texts + uint32_t(other);
+  const uint32_t p_size = uint32_t(ld_relaxed(p - 1)), q_size = uint32_t(ld_relaxed(q - 1));
+  const uint64_t words = (uint64_t(p_size < q_size ? p_size : q_size) + 7) / 8;
+  for (uint64_t w = 0; w < words; w++) {
+    const uint64_t a = ld_relaxed(p + w), b = ld_relaxed(q + w);
+    if (a != b) return __builtin_bswap64(a) < __builtin_bswap64(b);
+  }
+  return p_size < q_size;
+}
+
+// ega_combine_text combines state word s, the prefix of a least or greatest text, and its mate.
+template <class Shape, class Place>
+__device__ __forceinline__ void ega_combine_text(const EgaLayout& layout, const Place& place, uint32_t slot,
+                                                 const EgaRow<Shape>& row, uint32_t op, uint32_t s) {
+  const uint32_t before = Shape::hashes(layout) + Shape::keys(layout), mate = layout.mates[s];
+  const uint64_t prefix = row.state(s), ref = row.state(mate);
+  if (ref == 0) return;
+  uint64_t* first = place.word(slot, before + s);
+  const uint64_t best = ld_relaxed(first);
+  if (prefix != best) {
+    if ((prefix < best) != (op == EGA_LEAST_TEXT)) return;  // PREFIX-FIRST
+    if (op == EGA_LEAST_TEXT) {
+      atomicMin(first, prefix);
+    } else {
+      atomicMax(first, prefix);
+    }
+  }
+  uint64_t* word = place.word(slot, before + mate);
+  for (uint64_t now = ld_relaxed(word); now != ref;) {
+    if (now != 0 && ega_text_before(layout.texts, op == EGA_LEAST_TEXT ? now : ref, op == EGA_LEAST_TEXT ? ref : now)) return;
+    const uint64_t met = atomicCAS(word, now, ref);
+    if (met == now) return;
+    now = met;
+  }
+}
+
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine_rare(const EgaLayout& layout, const Place& place, uint32_t slot,
                                                  const EgaRow<Shape>& row, uint32_t op, uint32_t s) {
@@ -87,6 +135,8 @@ __device__ __forceinline__ void ega_combine_rare(const EgaLayout& layout, const 
     ega_combine_fine(layout, place, slot, row, s);
   } else if (op == EGA_LEAST) {
     ega_combine_least(layout, place, slot, row, s);
+  } else if (op == EGA_LEAST_TEXT || op == EGA_GREATEST_TEXT) {
+    ega_combine_text(layout, place, slot, row, op, s);
   } else {
     ega_combine_long(layout, place, slot, row, op, s);
   }

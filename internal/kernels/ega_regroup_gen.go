@@ -37,13 +37,12 @@ func LoadEgaRegroup(t *cuda.Thread) (*EgaRegroup, error) {
 // Rows launches ega_regroup_rows.
 func (k *EgaRegroup) Rows(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, regroup EgaRegroupPlan, first uint64, end uint64, rows cuda.Ptr, out cuda.Ptr) error {
 	args := egaRegroupRowsArgs{layout: layout, table: table, regroup: regroup, first: first, end: end, rows: rows, out: out}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 224)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
 }
 
 // egaRegroupRowsArgs lies in memory as ega_regroup_rows's parameters.
 type egaRegroupRowsArgs struct {
 	layout  EgaLayout
-	_       [4]byte
 	table   EgaTable
 	regroup EgaRegroupPlan
 	first   uint64

@@ -37,13 +37,12 @@ func LoadEgaSelect(t *cuda.Thread) (*EgaSelect, error) {
 // Range launches ega_select_range.
 func (k *EgaSelect) Range(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted EgaWanted, out cuda.Ptr) error {
 	args := egaSelectRangeArgs{layout: layout, table: table, wanted: wanted, out: out}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaSelectRangeArgs lies in memory as ega_select_range's parameters.
 type egaSelectRangeArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	wanted EgaWanted
 	out    cuda.Ptr
@@ -52,13 +51,12 @@ type egaSelectRangeArgs struct {
 // Histogram launches ega_select_histogram.
 func (k *EgaSelect) Histogram(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted EgaWanted, least uint64, shift uint32, ranges cuda.Ptr) error {
 	args := egaSelectHistogramArgs{layout: layout, table: table, wanted: wanted, least: least, shift: shift, ranges: ranges}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 192)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 200)
 }
 
 // egaSelectHistogramArgs lies in memory as ega_select_histogram's parameters.
 type egaSelectHistogramArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	wanted EgaWanted
 	least  uint64
@@ -70,13 +68,12 @@ type egaSelectHistogramArgs struct {
 // Keep launches ega_select_keep.
 func (k *EgaSelect) Keep(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, wanted EgaWanted, bound uint64, rows cuda.Ptr, capacity uint64, out cuda.Ptr) error {
 	args := egaSelectKeepArgs{layout: layout, table: table, wanted: wanted, bound: bound, rows: rows, capacity: capacity, out: out}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 200)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 208)
 }
 
 // egaSelectKeepArgs lies in memory as ega_select_keep's parameters.
 type egaSelectKeepArgs struct {
 	layout   EgaLayout
-	_        [4]byte
 	table    EgaTable
 	wanted   EgaWanted
 	bound    uint64

@@ -16,26 +16,24 @@ type EgaShape struct {
 // Clear launches ega_shape_clear.
 func (k *EgaShape) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaShapeClearArgs{layout: layout, table: table}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 120)
 }
 
 // egaShapeClearArgs lies in memory as ega_shape_clear's parameters.
 type egaShapeClearArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 }
 
 // Probe launches ega_shape_probe.
 func (k *EgaShape) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaShapeProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaShapeProbeArgs lies in memory as ega_shape_probe's parameters.
 type egaShapeProbeArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	n      uint64
 	table  EgaTable
@@ -45,13 +43,12 @@ type egaShapeProbeArgs struct {
 // Collect launches ega_shape_collect.
 func (k *EgaShape) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaShapeCollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 160)
 }
 
 // egaShapeCollectArgs lies in memory as ega_shape_collect's parameters.
 type egaShapeCollectArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	table  EgaTable
 	out    EgaDense
 	scan   EgaScan
@@ -60,13 +57,12 @@ type egaShapeCollectArgs struct {
 // Shared launches ega_shape_shared.
 func (k *EgaShape) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaShapeSharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 192)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 200)
 }
 
 // egaShapeSharedArgs lies in memory as ega_shape_shared's parameters.
 type egaShapeSharedArgs struct {
 	layout EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	n      uint64
 	slots  uint32

@@ -42,6 +42,7 @@ __device__ __forceinline__ uint64_t ega_identity(uint32_t op) {
     case EGA_MIN_F: return 0x7ff8000000000001;  // NaN
     case EGA_MAX_F: return 0xfff0000000000000;  // minus infinity
     case EGA_MIN_U:
+    case EGA_LEAST_TEXT:
     case EGA_AND: return ~uint64_t(0);
   }
   return 0;
@@ -144,5 +145,5 @@ __device__ __forceinline__ void ega_combine_word(uint32_t op, uint64_t* p, uint6
       if ((v & ~ld_relaxed(p)) != 0) atomicOr(p, v);
       return;
     case EGA_XOR: atomicXor(p, v); return;
-  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are; EGA_SUM_FINE, EGA_LEAST: ega_rare.cuh
+  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are; EGA_SUM_FINE, EGA_LEAST and what is behind it: ega_rare.cuh
 }

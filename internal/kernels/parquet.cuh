@@ -139,6 +139,7 @@ enum ParquetForm : uint8_t {
                    // PARQUET_BINARY fill the two
   PARQUET_LENGTH,  // one: the bytes that the string has
   PARQUET_MATCH,   // one: 1 or 0, whether the string is of the output's pattern (parquet_match.cuh)
+  PARQUET_REF,     // one: the ref of the string, of any size, in the store (parquet_texts.cuh)
 };
 
 // ParquetOutput is how values of a source become words.
@@ -154,9 +155,10 @@ struct ParquetOutput {
   uint8_t words;      // arrays of key words that it has; the field hash is behind them. Of a value: 1, and no hash
   uint8_t nulls;      // 1: rows may be NULL; 0: a NULL stops the parcel
   uint8_t texts;      // of PARQUET_INLINE: 1: a string may have any length, and is in the store if the words have no
-                      // room; 0: one of more than 15 bytes stops the parcel
+                      // room; 0: one of more than 15 bytes stops the parcel. Of PARQUET_REF: 1
   uint8_t width;      // of PARQUET_DECIMAL and PARQUET_BINARY: bytes of a value, 1 to 16
   uint32_t pattern;   // of PARQUET_MATCH: where it is among the patterns
+  uint32_t only;      // of PARQUET_REF: rows are NULL where output number `only` - 1, of the program, is not 1; 0: all count
 };
 
 // ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key
@@ -196,6 +198,7 @@ enum ParquetWord : uint32_t {
   PARQUET_SIGN,  // each bit the sign of the array's integer
   PARQUET_UNSIGNED,      // the place of the array's uint64_t in order, as an int64_t
   PARQUET_UNSIGNED_NOT,  // that in descending order
+  PARQUET_PREFIX,  // of the text of the array's ref the first 8 bytes, the first one the highest; 0 behind its end
 };
 
 // ParquetNumber is how the word of an array is read as a double.
@@ -295,7 +298,7 @@ struct ParquetJob {
   uint32_t* kept;        // the rows that the program keeps; null: rows are made of all
   uint64_t* made;        // how many are kept; 0 before
   uint64_t* stop;
-  ParquetTextStore store;    // of jobs with outputs that have texts
+  ParquetTextStore store;  // of jobs with outputs that have texts
   uint64_t array_words;  // at least `rows`
   uint32_t page_count;
   uint32_t task_count;
@@ -305,6 +308,7 @@ struct ParquetJob {
   uint32_t dict_count;
   uint32_t registers;   // of the program
   uint32_t rows;        // of the parcel
+  uint32_t text_end;    // outputs from this number on have no texts (ParquetOutput.texts)
   uint32_t hash_words;  // of a row: 1 or 0
   uint32_t key_words;
   uint32_t state_words;

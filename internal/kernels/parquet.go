@@ -61,6 +61,7 @@ const (
 	ParquetInline        // two key words and the field hash of a string; 16 bytes of ParquetBinary fill them
 	ParquetLength        // one word: the bytes that a string has
 	ParquetMatch         // one word: 1 or 0, whether a string is of the output's pattern
+	ParquetRef           // one word: the ref of a string in the store
 )
 
 // How a state word is made: ParquetState.Word.
@@ -85,6 +86,7 @@ const (
 	ParquetSign                    // each bit the sign of the array's integer
 	ParquetUnsigned                // the place of the array's uint64 in order, as an int64
 	ParquetUnsignedNot             // that, each bit turned round
+	ParquetPrefix                  // of the text of a ref the first 8 bytes, the first one the highest
 )
 
 // How the word of an array is read as a double: ParquetState.Number and Times.

@@ -69,10 +69,10 @@ type ParquetJob struct {
 	DictCount  uint32
 	Registers  uint32
 	Rows       uint32
+	TextEnd    uint32
 	HashWords  uint32
 	KeyWords   uint32
 	StateWords uint32
-	_          [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -103,9 +103,10 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-232|
 	(unsafe.Offsetof(ParquetJob{}.DictCount)-204)|
 	(unsafe.Offsetof(ParquetJob{}.Registers)-208)|
 	(unsafe.Offsetof(ParquetJob{}.Rows)-212)|
-	(unsafe.Offsetof(ParquetJob{}.HashWords)-216)|
-	(unsafe.Offsetof(ParquetJob{}.KeyWords)-220)|
-	(unsafe.Offsetof(ParquetJob{}.StateWords)-224)]
+	(unsafe.Offsetof(ParquetJob{}.TextEnd)-216)|
+	(unsafe.Offsetof(ParquetJob{}.HashWords)-220)|
+	(unsafe.Offsetof(ParquetJob{}.KeyWords)-224)|
+	(unsafe.Offsetof(ParquetJob{}.StateWords)-228)]
 
 // ParquetNull is struct ParquetNull of parquet.cuh.
 type ParquetNull struct {
@@ -137,7 +138,7 @@ type ParquetOutput struct {
 	Width    uint8
 	_        [3]byte
 	Pattern  uint32
-	_        [4]byte
+	Only     uint32
 }
 
 // An index out of range is a layout that differs from C's.
@@ -155,7 +156,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-48|
 	(unsafe.Offsetof(ParquetOutput{}.Nulls)-34)|
 	(unsafe.Offsetof(ParquetOutput{}.Texts)-35)|
 	(unsafe.Offsetof(ParquetOutput{}.Width)-36)|
-	(unsafe.Offsetof(ParquetOutput{}.Pattern)-40)]
+	(unsafe.Offsetof(ParquetOutput{}.Pattern)-40)|
+	(unsafe.Offsetof(ParquetOutput{}.Only)-44)]
 
 // ParquetPage is struct ParquetPage of parquet.cuh.
 type ParquetPage struct {

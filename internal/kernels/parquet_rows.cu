@@ -57,6 +57,13 @@ static __device__ __forceinline__ uint64_t parquet_order(uint64_t bits) {
   return static_cast<uint64_t>(ega_order(__builtin_bit_cast(uint64_t, v)));
 }
 
+// parquet_prefix is the beginning of a text of the store: internal/agg's prefix. Behind the last
+// byte of a text the rest of its word is 0.
+static __device__ __forceinline__ uint64_t parquet_prefix(const ParquetTextStore& store, uint64_t ref) {
+  const uint64_t* text = store.arena + uint32_t(ref);
+  return uint32_t(ld_relaxed(text - 1)) == 0 ? 0 : __builtin_bswap64(ld_relaxed(text));
+}
+
 // parquet_state makes a state word of row r.
 static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, const ParquetState& state, uint32_t r) {
   if (state.word == PARQUET_CONSTANT) return state.constant;
@@ -72,6 +79,7 @@ static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, 
     case PARQUET_UNSIGNED_NOT: return ~(word ^ uint64_t(1) << 63);
     case PARQUET_ORDER: return parquet_order(word);
     case PARQUET_ORDER_NOT: return ~parquet_order(word);
+    case PARQUET_PREFIX: return parquet_prefix(job.store, word);
   }
   const double x = parquet_number(word, state.number);
   if (state.word == PARQUET_SUM) return __builtin_bit_cast(uint64_t, x + 0.0);

@@ -1,9 +1,10 @@
-// Strings to the words that they have in a key, by the store of the run (parquet_texts.cuh).
+// Strings to the words that they have in a key or a state, by the store of the run
+// (parquet_texts.cuh).
 //
 //   parquet_texts_entries  before codes are decoded: the entries of dictionaries
-//   parquet_texts_rows     before rows are made, once it is known which are kept: the long strings
-//                          of pages of values, of which parquet_decode_values has noted where they
-//                          are
+//   parquet_texts_rows     before rows are made, once it is known which are kept: the strings of
+//                          pages of values of which parquet_decode_values has noted where they
+//                          are; and rows become NULL whose string does not count
 //
 // A thread makes the words of one string. Cost, of 80 bytes that are in the store: 11 loads for
 // each byte order of hash and comparison, of neighbours in a page mostly, and two misses, of the
@@ -28,6 +29,7 @@ extern "C" __global__ void __launch_bounds__(PARQUET_TEXT_THREADS) parquet_texts
   const uint32_t part = blockIdx.x / job.dict_count, parts = gridDim.x / job.dict_count;
   parquet_each_string(job, page, page.rows, part, parts, sums, [&](uint32_t entry, const uint8_t* p, uint32_t size) {
     if (parquet_put_told(job, output, arrays, entry, p, size)) return;
+    if (output.form == PARQUET_REF) return parquet_put_ref(job, arrays, entry, p, size);
     parquet_words_of_text(job, arrays, output.words, entry, p, size);
   });
 }
@@ -40,16 +42,17 @@ extern "C" __global__ void __launch_bounds__(PARQUET_TEXT_THREADS) parquet_texts
   const uint64_t rows = job.kept == nullptr ? job.rows : *job.made;
   for (uint64_t i = global_thread(); i < rows; i += global_threads()) {
     const uint32_t row = job.kept == nullptr ? uint32_t(i) : job.kept[i];
-    for (uint32_t f = 0; f < job.field_count; f++) {
-      const ParquetField field = job.fields[f];
-      if (job.outputs[field.place].texts == 0) continue;
-      const uint32_t words = field.words;
-      const uint32_t place = job.places[field.place * job.array_words + row];
+    for (uint32_t o = 0; o < job.text_end; o++) {
+      const ParquetOutput output = job.outputs[o];
+      if (output.texts == 0) continue;
+      uint32_t* places = job.places + o * job.array_words;
+      const uint32_t place = places[row];
       if (place == PARQUET_NULL) continue;
-      const ParquetArrays arrays = {job.arrays + field.array * job.array_words, job.array_words};
-      const uint64_t last = arrays.get(words - 1, place);
-      if (last >> 56 != PARQUET_TEXT_RAW >> 56) continue;
-      parquet_words_of_text(job, arrays, words, place, reinterpret_cast<const uint8_t*>(arrays.get(0, place)), uint32_t(last));
+      if (output.only != 0 && !parquet_is_true(job, output.only - 1, row)) {
+        places[row] = PARQUET_NULL;
+      } else {
+        parquet_settle_raw(job, output, place);
+      }
     }
   }
 }

@@ -1,16 +1,17 @@
-// Strings of any length: pages of them, and the words that they have in a key.
+// Strings of any length: pages of them, the words that they have in a key, and the refs that states
+// have of them.
 //
 // A string of more bytes than its field of the key has room for has two words that are not 0
-// (internal/key: longWord): a ref to its bytes, and a mark with bits of its hash and its size. All
-// jobs of a run share one store that has each such string once, so that equal words are equal
-// strings (TEXT-ONCE of package key).
+// (internal/key: longWord): a ref to its bytes, and a mark with bits of its hash and its size. A
+// state refers to strings of any size. All jobs of a run share one store that has each such string
+// once, so that equal words are equal strings (TEXT-ONCE of package key).
 //
 // # The store
 //
 //   arena  values one behind the other, at multiples of 8 bytes, each behind a header of its size
-//          and of its room, as in a chunk of package arena. A ref is `base` and where the bytes
-//          begin, in units of 8 bytes: the host gives the run's registry a copy of the arena as the
-//          chunk of that base
+//          and of its room, as in a chunk of package arena: no room, since many rows refer to it
+//          (SHARED-KEPT there). A ref is `base` and where the bytes begin, in units of 8 bytes: the
+//          host gives the run's registry a copy of the arena as the chunk of that base
 //   slots  a table, open addressing. A slot has 32 bits of a hash, of which one is always set, and
 //          where the bytes are in the arena, in units of 8 bytes. 0: it is free
 //
@@ -41,6 +42,10 @@ constexpr uint64_t PARQUET_TEXT_MARK = uint64_t(0x80) << 56;  // internal/key: l
 // written: parquet_texts_rows makes the words that it has in a key. The low 32 bits are its size.
 constexpr uint64_t PARQUET_TEXT_RAW = uint64_t(0xc0) << 56;
 
+// What is set in the word of a PARQUET_REF that is no ref yet: the others are the address of the
+// string's bytes, which lie behind their size in a page. Neither refs nor addresses have it.
+constexpr uint64_t PARQUET_REF_RAW = uint64_t(1) << 63;
+
 // parquet_same_text tells whether a value of the arena is the string at p. The words of the arena
 // are read past the first-level cache, which may have what they were before.
 __device__ __forceinline__ bool parquet_same_text(const ParquetTextStore& store, uint32_t place, const uint8_t* p, uint32_t size) {
@@ -60,7 +65,7 @@ __device__ __forceinline__ uint32_t parquet_put_text(const ParquetTextStore& sto
   const uint64_t at = atomicAdd(store.used, uint64_t(words) + 1);
   if (at + words + 1 > store.words) return PARQUET_TEXT_LOST;
   uint64_t* to = store.arena + at;
-  *to++ = uint64_t(words) << 35 | size;
+  *to++ = size;
   uint32_t left = size;
   for (; left >= 8; left -= 8, p += 8) *to++ = parquet_load(p, 8);
   if (left > 0) *to = parquet_load(p, left);
@@ -98,19 +103,28 @@ __device__ __forceinline__ uint32_t parquet_place_of_text(const ParquetTextStore
   return PARQUET_TEXT_LOST;
 }
 
+// parquet_hash_of_text is the field hash of a string: internal/key's hashText.
+__device__ __forceinline__ uint64_t parquet_hash_of_text(const uint8_t* p, uint32_t size) {
+  if (size > PARQUET_MAX_INLINE) return xxh3_hash(p, size);
+  const uint64_t lo = parquet_load(p, size < 8 ? size : 8);
+  return parquet_hash_words(lo, parquet_load(p + 8, size < 8 ? 0 : size - 8) | uint64_t(size) << 56);
+}
+
+// parquet_put_ref writes the ref of the string at p, of any size.
+__device__ __forceinline__ void parquet_put_ref(const ParquetJob& job, const ParquetArrays& arrays, uint32_t row, const uint8_t* p,
+                                                uint32_t size) {
+  const uint32_t place = parquet_place_of_text(job.store, p, size, parquet_hash_of_text(p, size));
+  if (place == PARQUET_TEXT_LOST) return parquet_stop(job.stop, PARQUET_STOP_TEXTS);
+  arrays.put(0, row, job.store.base | place);
+}
+
 // parquet_words_of_text makes the words and the field hash of the string at p, of any size, of
 // which an output holds as many bytes itself as its words have room for.
 __device__ __forceinline__ void parquet_words_of_text(const ParquetJob& job, const ParquetArrays& arrays, uint32_t words,
                                                       uint32_t row, const uint8_t* p, uint32_t size) {
   if (words == 2 && size <= PARQUET_MAX_INLINE) return parquet_string(arrays, row, p, size);
   const uint32_t last = words - 1;
-  uint64_t hash;
-  if (size <= PARQUET_MAX_INLINE) {
-    const uint64_t lo = parquet_load(p, size < 8 ? size : 8);
-    hash = parquet_hash_words(lo, parquet_load(p + 8, size < 8 ? 0 : size - 8) | uint64_t(size) << 56);
-  } else {
-    hash = xxh3_hash(p, size);
-  }
+  const uint64_t hash = parquet_hash_of_text(p, size);
   arrays.put(words, row, hash);
   if (size < 8 * words) {
     for (uint32_t w = 0; w < words; w++) {
@@ -196,15 +210,36 @@ __device__ __forceinline__ void parquet_strings_even(const ParquetStringsPage& p
   if (threadIdx.x == 0) *p.each = good ? size : PARQUET_UNEVEN;
 }
 
-// parquet_put_raw writes where the string at p is, unless it is short.
+// parquet_put_raw writes where the string at p is, unless its words tell all of it.
 __device__ __forceinline__ void parquet_put_raw(const ParquetJob& job, const ParquetOutput& output, const ParquetArrays& arrays,
                                                 uint32_t row, const uint8_t* p, uint32_t size) {
   const bool is_short = size <= PARQUET_MAX_INLINE && output.words == 2;
   if (parquet_put_told(job, output, arrays, row, p, size)) return;
+  if (output.form == PARQUET_REF) return arrays.put(0, row, PARQUET_REF_RAW | reinterpret_cast<uint64_t>(p));
   if (is_short) return parquet_string(arrays, row, p, size);
   if (output.texts == 0) return parquet_stop(job.stop, PARQUET_STOP_LONG);
   arrays.put(0, row, reinterpret_cast<uint64_t>(p));
   arrays.put(output.words - 1, row, PARQUET_TEXT_RAW | size);
+}
+
+// parquet_is_true tells whether an output of the program is 1 in a row.
+__device__ __forceinline__ bool parquet_is_true(const ParquetJob& job, uint32_t output, uint32_t row) {
+  const uint32_t place = job.places[output * job.array_words + row];
+  return place != PARQUET_NULL && job.arrays[job.outputs[output].array * job.array_words + place] == 1;
+}
+
+// parquet_settle_raw makes the words of what parquet_put_raw has written, if there is more to them.
+__device__ __forceinline__ void parquet_settle_raw(const ParquetJob& job, const ParquetOutput& output, uint32_t place) {
+  const ParquetArrays arrays = {job.arrays + output.array * job.array_words, job.array_words};
+  const uint64_t first = arrays.get(0, place);
+  if (output.form == PARQUET_REF) {
+    const uint8_t* p = reinterpret_cast<const uint8_t*>(first & ~PARQUET_REF_RAW);
+    if ((first & PARQUET_REF_RAW) != 0) parquet_put_ref(job, arrays, place, p, uint32_t(parquet_load(p - 4, 4)));
+    return;
+  }
+  const uint64_t last = arrays.get(output.words - 1, place);
+  if (last >> 56 != PARQUET_TEXT_RAW >> 56) return;
+  parquet_words_of_text(job, arrays, output.words, place, reinterpret_cast<const uint8_t*>(first), uint32_t(last));
 }
 
 // parquet_each_string calls each(row, at, size) for the first `rows` strings of a page, those of

@@ -24,8 +24,13 @@ __device__ __forceinline__ ParquetArrays parquet_arrays(const ParquetJob& job, c
 
 // How many arrays an output has.
 __device__ __forceinline__ uint32_t parquet_array_count(const ParquetOutput& output) {
-  const bool one = output.form == PARQUET_VALUE || output.form == PARQUET_LENGTH || output.form == PARQUET_MATCH;
-  return one ? 1 : output.words + 1;
+  switch (output.form) {
+    case PARQUET_VALUE:
+    case PARQUET_LENGTH:
+    case PARQUET_MATCH:
+    case PARQUET_REF: return 1;
+  }
+  return output.words + 1;
 }
 
 // parquet_hash_words is the field hash of 16 bytes in two words: internal/key's hashWords.

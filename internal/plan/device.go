@@ -118,6 +118,8 @@ func (p *planner) decideDevice() Device {
 		case d.Decoding.Plan != nil:
 		case f.Lists > 0:
 			f.Unsupported = "lists of values are only kept where a GPU makes the rows, and the CPU does: " + d.RowsBy
+		case states.HasTexts():
+			f.Unsupported = "texts are only compared where a GPU makes the rows, and the CPU does: " + d.RowsBy
 		case p.oneGroup():
 			f.Unsupported = "there are no keys, and one group is only added up where a GPU makes the rows, and the CPU does: " + d.RowsBy
 		}

@@ -26,7 +26,7 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 	if why != "" {
 		return nil, why
 	}
-	b := encodedBuilder{planner: p, layout: p.DeviceKeys(), stateWords: len(row.Words), values: map[int]int{}}
+	b := encodedBuilder{planner: p, layout: p.DeviceKeys(), stateWords: len(row.Words), values: map[int]int{}, texts: map[int]int{}}
 	b.plan = &decode.Plan{HashWords: 1, KeyWords: b.layout.Words}
 	_, b.plan.Limited = p.HashLimit()
 	if why := b.keys(); why != "" {
@@ -53,6 +53,7 @@ type encodedBuilder struct {
 	stateWords int
 	plan       *decode.Plan
 	values     map[int]int // column of the scan -> the output that is its value
+	texts      map[int]int // column of the scan -> the output that is the refs of its texts
 	args       []int       // argument -> the output that it is; noOutput: it is not needed
 
 	computed []*expr.Expr // the expressions whose values the program stores, and
@@ -87,8 +88,13 @@ func (b *encodedBuilder) keys() (why string) {
 // one: there devices keep them only if none is likely to leave, and else they are the host's
 // (package key: Texts).
 func (b *encodedBuilder) textsOnDevice(o *decode.Output) bool {
-	stay := b.left == 0 || b.Facts.Rows >= 0 && b.Facts.Rows*int64(8*(1+b.layout.Words+b.stateWords)) <= mostRowsOnDevice
-	return stay && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
+	return b.rowsStay() && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
+}
+
+// rowsStay reports whether rows are not likely to leave a device before the end, or may do so with
+// refs to its strings.
+func (b *encodedBuilder) rowsStay() bool {
+	return b.left == 0 || b.Facts.Rows >= 0 && b.Facts.Rows*int64(8*(1+b.layout.Words+b.stateWords)) <= mostRowsOnDevice
 }
 
 // key is the output of a key, without its form: a column, what is computed of the entries of one,
@@ -125,9 +131,9 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 	return o, why
 }
 
-// longTexts is the number of texts in the keys of that many rows that are of columns whose texts
-// are mostly too long for a key of the usual size: those that workers give codes and refs, and
-// those that devices keep.
+// longTexts is the number of texts in the keys and states of that many rows that are of columns
+// whose texts are mostly too long for a key of the usual size: those that workers give codes and
+// refs, and those that devices keep.
 func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64) {
 	exprs := p.DeviceExprs()
 	for i, f := range p.DeviceKeys().Fields() {
@@ -141,6 +147,14 @@ func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64)
 			stored += rows
 		default:
 			coded += rows
+		}
+	}
+	for _, o := range plan.Outputs {
+		if o.Form != kernels.ParquetRef {
+			continue
+		}
+		if length, _ := p.scan.TextLength(o.Source); length > key.MaxInline {
+			stored += rows
 		}
 	}
 	return coded, stored
@@ -198,7 +212,12 @@ func (b *encodedBuilder) argument(i int, used bool) (output int, why string) {
 			return output, ""
 		}
 	}
+	if text, when, ok := e.ColumnWhen(); ok && used && e.Type().Rep() == column.RepBytes && when.OnWords() {
+		return b.textWhen(text, when)
+	}
 	switch {
+	case plain && e.Type().Rep() == column.RepBytes:
+		return b.text(c, used)
 	case plain:
 		return b.value(c)
 	case e.OnWords():
@@ -209,6 +228,47 @@ func (b *encodedBuilder) argument(i int, used bool) (output int, why string) {
 		return b.add(o), why
 	}
 	return noOutput, fmt.Sprintf("GPUs do not compute the argument of %s", b.callOf(i))
+}
+
+// text is the output that is the refs of the texts of column c of the scan, which is added once;
+// or, if only its NULLs are of use, the lengths.
+func (b *encodedBuilder) text(c int, used bool) (output int, why string) {
+	if output, there := b.texts[c]; there {
+		return output, ""
+	}
+	output, why = b.ref(c, used)
+	if why == "" && used {
+		b.texts[c] = output
+	}
+	return output, why
+}
+
+// textWhen is the refs of texts that are NULL where a condition is not true.
+func (b *encodedBuilder) textWhen(c int, when *expr.Expr) (output int, why string) {
+	if output, why = b.ref(c, true); why != "" {
+		return noOutput, why
+	}
+	only := b.add(b.compute(when))
+	b.plan.Outputs[output].Only = uint32(only) + 1
+	return output, ""
+}
+
+// ref is text without looking for one that is there.
+func (b *encodedBuilder) ref(c int, used bool) (output int, why string) {
+	o, why := b.output(c)
+	switch {
+	case why != "":
+		return noOutput, why
+	case o.Physical != kernels.ParquetBytes:
+		return noOutput, fmt.Sprintf("devices take strings of a fixed length as keys alone, and column %s is none", b.columnName(c))
+	case !used:
+		return b.length(c)
+	case !b.rowsStay():
+		return noOutput, fmt.Sprintf("memory is limited, and devices may not have room for all rows, with the texts of column %s", b.columnName(c))
+	}
+	output = b.add(o)
+	b.plan.Outputs[output].Form, b.plan.Outputs[output].Texts = kernels.ParquetRef, 1
+	return output, ""
 }
 
 // add adds an output that is a value, and returns its number.
@@ -292,7 +352,7 @@ func (b *encodedBuilder) callOf(i int) string {
 
 // outputOf is an output of column c of the scan, NULL where the column is; -1: there is none.
 func (b *encodedBuilder) outputOf(c int) int {
-	return slices.IndexFunc(b.plan.Outputs, func(o decode.Output) bool { return o.Source == c })
+	return slices.IndexFunc(b.plan.Outputs, func(o decode.Output) bool { return o.Source == c && o.Only == 0 })
 }
 
 // value is the output that is the value of column c of the scan, which is added once.
@@ -305,7 +365,7 @@ func (b *encodedBuilder) value(c int) (output int, why string) {
 		return noOutput, why
 	}
 	if o.Physical == kernels.ParquetBytes || o.Physical == kernels.ParquetBinary {
-		return noOutput, fmt.Sprintf("devices take strings as keys alone, and column %s is none", b.columnName(c))
+		return noOutput, fmt.Sprintf("devices compute nothing of the texts of column %s themselves", b.columnName(c))
 	}
 	b.values[c] = b.add(o)
 	return b.values[c], ""
@@ -409,6 +469,7 @@ var stateWords = [...]uint32{
 	agg.FromFixedThirdPower: kernels.ParquetFixedThirdPower, agg.FromFixedFourthPower: kernels.ParquetFixedFourthPower,
 	agg.FromSign:     kernels.ParquetSign,
 	agg.FromUnsigned: kernels.ParquetUnsigned, agg.FromUnsignedNot: kernels.ParquetUnsignedNot,
+	agg.FromText: kernels.ParquetCopy, agg.FromPrefix: kernels.ParquetPrefix,
 }
 
 // numberOf is how kernels read the words of argument i as doubles.

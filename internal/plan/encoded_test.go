@@ -111,7 +111,6 @@ func TestEncodedPlanLacks(t *testing.T) {
 		{"i32", "sum(i64) filter (where name > text)", "", "GPUs do not compute the argument of sum(i64) filter (where name > text)"},
 		{"i32", "count(wide)", "", "devices do not decode column wide as it is stored"},
 		{"wide", "count(*)", "", "devices do not decode column wide as it is stored"},
-		{"i32", "count(text)", "", "devices take strings as keys alone, and column text is none"},
 		{"i32", "mode(i64)", "", "mode(int64): of lists, the device keeps those of all values alone, and of at most 64 bits"},
 		{"i32", "stddev(i64)", "", "stddev_samp(int64): the device makes no states of it from values"},
 	} {

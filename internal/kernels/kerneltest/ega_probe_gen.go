@@ -35,13 +35,12 @@ func LoadEgaProbe(t *cuda.Thread) (*EgaProbe, error) {
 // Hash launches ega_probe_hash.
 func (k *EgaProbe) Hash(stream *cuda.Stream, grid cuda.Grid, layout kernels.EgaLayout, keys cuda.Ptr, n uint64, hashes cuda.Ptr) error {
 	args := egaProbeHashArgs{layout: layout, keys: keys, n: n, hashes: hashes}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 104)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaProbeHashArgs lies in memory as ega_probe_hash's parameters.
 type egaProbeHashArgs struct {
 	layout kernels.EgaLayout
-	_      [4]byte
 	keys   cuda.Ptr
 	n      uint64
 	hashes cuda.Ptr

@@ -17,13 +17,12 @@ type EgaReference struct {
 // Place launches ega_reference_place.
 func (k *EgaReference) Place(stream *cuda.Stream, grid cuda.Grid, layout kernels.EgaLayout, rows cuda.Ptr, n uint64, table kernels.EgaTable, bits cuda.Ptr) error {
 	args := egaReferencePlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaReferencePlaceArgs lies in memory as ega_reference_place's parameters.
 type egaReferencePlaceArgs struct {
 	layout kernels.EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	n      uint64
 	table  kernels.EgaTable
@@ -33,13 +32,12 @@ type egaReferencePlaceArgs struct {
 // Pick launches ega_reference_pick.
 func (k *EgaReference) Pick(stream *cuda.Stream, grid cuda.Grid, layout kernels.EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out kernels.EgaDense, scan kernels.EgaScan) error {
 	args := egaReferencePickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaReferencePickArgs lies in memory as ega_reference_pick's parameters.
 type egaReferencePickArgs struct {
 	layout kernels.EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	n      uint64
 	bits   cuda.Ptr
@@ -50,13 +48,12 @@ type egaReferencePickArgs struct {
 // Spans launches ega_reference_spans.
 func (k *EgaReference) Spans(stream *cuda.Stream, grid cuda.Grid, layout kernels.EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table kernels.EgaTable, rest kernels.EgaRest) error {
 	args := egaReferenceSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaReferenceSpansArgs lies in memory as ega_reference_spans's parameters.
 type egaReferenceSpansArgs struct {
 	layout kernels.EgaLayout
-	_      [4]byte
 	rows   cuda.Ptr
 	spans  cuda.Ptr
 	slots  uint32
@@ -68,12 +65,11 @@ type egaReferenceSpansArgs struct {
 // Buckets launches ega_reference_buckets.
 func (k *EgaReference) Buckets(stream *cuda.Stream, grid cuda.Grid, layout kernels.EgaLayout, in EgaBuckets) error {
 	args := egaReferenceBucketsArgs{layout: layout, in: in}
-	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 160)
 }
 
 // egaReferenceBucketsArgs lies in memory as ega_reference_buckets's parameters.
 type egaReferenceBucketsArgs struct {
 	layout kernels.EgaLayout
-	_      [4]byte
 	in     EgaBuckets
 }

@@ -24,6 +24,7 @@
 // One thread writes the size and the offsets of each struct of these headers.
 extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = sizeof(EgaLayout);
+  *out++ = __builtin_offsetof(EgaLayout, texts);
   *out++ = __builtin_offsetof(EgaLayout, hash_words);
   *out++ = __builtin_offsetof(EgaLayout, key_words);
   *out++ = __builtin_offsetof(EgaLayout, state_words);
@@ -209,6 +210,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetJob, dict_count);
   *out++ = __builtin_offsetof(ParquetJob, registers);
   *out++ = __builtin_offsetof(ParquetJob, rows);
+  *out++ = __builtin_offsetof(ParquetJob, text_end);
   *out++ = __builtin_offsetof(ParquetJob, hash_words);
   *out++ = __builtin_offsetof(ParquetJob, key_words);
   *out++ = __builtin_offsetof(ParquetJob, state_words);
@@ -231,6 +233,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetOutput, texts);
   *out++ = __builtin_offsetof(ParquetOutput, width);
   *out++ = __builtin_offsetof(ParquetOutput, pattern);
+  *out++ = __builtin_offsetof(ParquetOutput, only);
   *out++ = sizeof(ParquetPage);
   *out++ = __builtin_offsetof(ParquetPage, at);
   *out++ = __builtin_offsetof(ParquetPage, expanded);
