@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega/groups"
@@ -149,6 +150,11 @@ func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err e
 	d := p.devices
 	if done, err := p.regroupWriter(); !done || err != nil {
 		return false, err
+	}
+	if p.texts != nil && !p.texts.copied {
+		exact := *what
+		exact.Sure = math.MaxUint64 // by a sample some hundred groups more leave, with a text to copy each
+		what = &exact
 	}
 	var selected []uint64
 	got, done, err := g.Select(what, func(rows []uint64) error {

@@ -48,7 +48,7 @@ type DeviceFacts struct {
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
 	Unpacked int64   // of Crossing: what workers decompress, of codecs that devices do not know
-	Texts    int64   // long texts of keys in these rows, to which workers give codes and refs
+	Texts    int64   // texts in these rows to which workers give codes: long ones of keys, and what they compute of
 	Stored   int64   // those that devices keep themselves
 }
 

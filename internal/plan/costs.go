@@ -27,7 +27,8 @@ type Costs struct {
 	Unpack float64
 	// Text: a long text of a key that crosses as a code: its page decompressed, its code, and its
 	// part of the refs that entries get. URL of 5e7 rows, 8.6e6 different ones: 500e-9 of each of
-	// 16 threads, 200e-9 of them for codes; 30 to 150e-9 on two cores (docs/decisions/0026)
+	// 16 threads, 200e-9 of them for codes; 30 to 150e-9 on two cores (docs/decisions/0026). Also a
+	// text of which workers compute something: regexp_replace of Referer took 1.2e-6
 	Text float64
 
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables

@@ -133,7 +133,8 @@ func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
 
 // longTexts is the number of texts in the keys and states of that many rows that are of columns
 // whose texts are mostly too long for a key of the usual size: those that workers give codes and
-// refs, and those that devices keep.
+// refs, and those that devices keep. Texts of which workers compute something get codes whatever
+// their length, where there is not a dictionary for all of them.
 func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64) {
 	exprs := p.DeviceExprs()
 	for i, f := range p.DeviceKeys().Fields() {
@@ -149,7 +150,12 @@ func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64)
 			coded += rows
 		}
 	}
+	computed := map[int]bool{} // columns
 	for _, o := range plan.Outputs {
+		if o.Of != nil && o.Physical == kernels.ParquetBytes && !computed[o.Source] && !p.scan.DictAll(o.Source) {
+			computed[o.Source] = true
+			coded += rows
+		}
 		if o.Form != kernels.ParquetRef {
 			continue
 		}
