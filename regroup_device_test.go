@@ -49,7 +49,7 @@ var regroupings = []struct {
 	{by: "i % 7", aggs: "var_pop(distinct l)", cpu: true}, // sums of more than 64 bits
 	{by: "d", aggs: "var_pop(distinct i)|count(distinct i)"},
 	{by: "s", aggs: "min(distinct u)|max(distinct u)|sum(distinct u)"},
-	{by: "b", aggs: "min(distinct t)|count(distinct t)", cpu: true},
+	{by: "b", aggs: "min(distinct t)|count(distinct t)"},
 	{by: "s", aggs: "count(distinct w)|count(*)"},
 	{by: "s", aggs: "sum(distinct w)", cpu: true},
 }
