@@ -60,35 +60,38 @@ func (b *Buckets) scatter(hashes []uint64, rows []uint64, step int) (placed int,
 		}
 	}
 	for rows = rows[:len(hashes)/step*stride]; len(rows) > 0; {
-		n := scatter(b.free, &hashes[0], step, rows, stride, b.skip, b.shift)
+		n := scatter(b.free, hashes, step, rows, stride, b.skip, b.shift)
 		placed += n
 		if rows = rows[n*stride:]; len(rows) == 0 {
 			break
 		}
 		hashes = hashes[n*step:]
-		p := hashes[0] << b.skip >> b.shift
-		page, err := b.pool.Get()
-		if err != nil {
+		if err := b.begin(hashes[0] << b.skip >> b.shift); err != nil {
 			return placed, err
 		}
-		b.pages[p] = append(b.pages[p], page)
-		b.free[p] = page
 	}
 	return placed, nil
 }
 
+// begin begins a page of a bucket whose last one is full.
+func (b *Buckets) begin(p uint64) error {
+	page, err := b.pool.Get()
+	if err != nil {
+		return err
+	}
+	b.pages[p] = append(b.pages[p], page)
+	b.free[p] = page
+	return nil
+}
+
 // Place copies a row to the end of a bucket that the caller chooses, whatever its hash.
 func (b *Buckets) Place(row []uint64, p int) error {
-	dst := b.free[p]
-	if len(dst) < len(row) {
-		page, err := b.pool.Get()
-		if err != nil {
+	if len(b.free[p]) < len(row) {
+		if err := b.begin(uint64(p)); err != nil {
 			return err
 		}
-		b.pages[p] = append(b.pages[p], page)
-		dst = page
 	}
-	b.free[p] = dst[copy(dst, row):]
+	b.free[p] = b.free[p][copy(b.free[p], row):]
 	return nil
 }
 
@@ -130,13 +133,12 @@ func (b *Buckets) alike(rows []uint64) bool {
 func (b *Buckets) scatterRun(rows []uint64) (placed int, err error) {
 	stride := b.pool.Stride
 	p := rows[0] << b.skip >> b.shift
-	dst := b.free[p]
-	if len(dst) < stride {
-		if dst, err = b.pool.Get(); err != nil {
+	if len(b.free[p]) < stride {
+		if err := b.begin(p); err != nil {
 			return 0, err
 		}
-		b.pages[p] = append(b.pages[p], dst)
 	}
+	dst := b.free[p]
 	most := min(len(rows), len(dst)/stride*stride)
 	n := stride
 	for n < most && rows[n]<<b.skip>>b.shift == p {

@@ -12,4 +12,4 @@ package partition
 // which pages has too.
 //
 //go:noescape
-func scatter(free [][]uint64, hashes *uint64, step int, rows []uint64, stride int, skip, shift uint) (done int)
+func scatter(free [][]uint64, hashes []uint64, step int, rows []uint64, stride int, skip, shift uint) (done int)

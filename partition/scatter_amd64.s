@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// func scatter(free [][]uint64, hashes *uint64, step int, rows []uint64, stride int, skip, shift uint) (done int)
+// func scatter(free [][]uint64, hashes []uint64, step int, rows []uint64, stride int, skip, shift uint) (done int)
 //
 // Registers:
 //
@@ -10,28 +10,28 @@
 //	R9  rows that are left CX  skip, shift, words of the bucket's page that are left
 //	R10 stride             R11 a word's number
 //	R12 step in bytes      R13 stride in bytes
-TEXT ·scatter(SB), NOSPLIT, $0-96
+TEXT ·scatter(SB), NOSPLIT, $0-112
 	MOVQ  free_base+0(FP), SI
-	MOVQ  hashes+24(FP), DI
-	MOVQ  step+32(FP), R12
-	MOVQ  rows_base+40(FP), R8
-	MOVQ  rows_len+48(FP), AX
-	MOVQ  stride+64(FP), R10
+	MOVQ  hashes_base+24(FP), DI
+	MOVQ  step+48(FP), R12
+	MOVQ  rows_base+56(FP), R8
+	MOVQ  rows_len+64(FP), AX
+	MOVQ  stride+80(FP), R10
 	MOVQ  R10, R13
 	SHLQ  $3, R12
 	SHLQ  $3, R13
 	XORL  DX, DX
 	DIVQ  R10
 	MOVQ  AX, R9
-	MOVQ  AX, done+88(FP)
+	MOVQ  AX, done+104(FP)
 	TESTQ R9, R9
 	JEQ   done
 
 row:
 	MOVQ (DI), AX
-	MOVQ skip+72(FP), CX
+	MOVQ skip+88(FP), CX
 	SHLQ CX, AX
-	MOVQ shift+80(FP), CX
+	MOVQ shift+96(FP), CX
 	DECQ CX
 	SHRQ $1, AX               // a shift of 64 would be none
 	SHRQ CX, AX
@@ -67,5 +67,5 @@ done:
 	RET
 
 full:
-	SUBQ R9, done+88(FP)
+	SUBQ R9, done+104(FP)
 	RET

@@ -2,20 +2,14 @@
 
 package partition
 
-import "unsafe"
-
 // scatter copies rows to the ends of their buckets, up to one for which free has no room, and
 // returns how many it copied. A row's hash is step words behind that of the row before.
 //
 // The loop over words is faster than copy for rows of a cache line or two.
-func scatter(free [][]uint64, hashes *uint64, step int, rows []uint64, stride int, skip, shift uint) (done int) {
+func scatter(free [][]uint64, hashes []uint64, step int, rows []uint64, stride int, skip, shift uint) (done int) {
 	n := len(rows) / stride
-	if n == 0 {
-		return 0
-	}
-	h := unsafe.Slice(hashes, (n-1)*step+1)
 	for i := range n {
-		dst := &free[h[i*step]<<skip>>shift]
+		dst := &free[hashes[i*step]<<skip>>shift]
 		if len(*dst) < stride {
 			return i
 		}
