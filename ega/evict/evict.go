@@ -81,7 +81,7 @@ func (e *Eviction) EndLanes() (anyRows bool, err error) {
 // SendGroups sends all groups to the host, through device memory of their Room. They leave in
 // order of hash, divided by the most bits that any chains of rows have.
 func (e *Eviction) SendGroups(t *cuda.Thread, stream *cuda.Stream, g *groups.Groups) error {
-	bits := min(g.Fine(), MaxChainBits)
+	bits := min(g.BucketBits(), MaxChainBits)
 	return e.sending(t, stream, sendBytes(e.config.Layout, g.Room()), func(s *sender) error {
 		for chain := range 1 << bits {
 			if err := s.groups(g.Walk(chain, bits), uint64(chain)<<(64-bits), bits); err != nil {

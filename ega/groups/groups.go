@@ -80,7 +80,7 @@ func counted(c Config, count uint64) *Groups {
 func (g *Groups) divide() {
 	least := g.config.Bits
 	for g.fine = fineBits(g.config.Table.View().Slots, least); g.fine > 1; g.fine-- {
-		g.shift = min(g.mostShift(), g.fine-min(g.fine, max(least, bucketBits)))
+		g.shift = min(g.mostShift(), g.fine-min(g.fine, max(least, leastBucketBits)))
 		if placesBytes(g.fine, g.shift) <= g.room/placesShare && g.draw(int64(placesSize(g.fine-g.shift))) {
 			break
 		}
@@ -219,18 +219,16 @@ func (g *Groups) Partition(p int) uint64 {
 
 // buckets returns the buckets of a partition: from first on, before end.
 func (g *Groups) buckets(p int) (first, end int) {
-	shift := g.bucketBits() - g.config.Bits
+	shift := g.BucketBits() - g.config.Bits
 	return p << shift, (p + 1) << shift
 }
 
 // Bits is the number of top hash bits by which groups are divided into partitions.
 func (g *Groups) Bits() uint { return g.config.Bits }
 
-// Fine is the most top hash bits by which a Walk divides groups.
-func (g *Groups) Fine() uint { return g.bucketBits() }
-
-// bucketBits is the number of top hash bits by which groups are divided into buckets.
-func (g *Groups) bucketBits() uint { return g.fine - g.shift }
+// BucketBits is the number of top hash bits by which groups are divided into buckets, and the most
+// by which a Walk divides them.
+func (g *Groups) BucketBits() uint { return g.fine - g.shift }
 
 // Room is the device memory that is left for reading.
 func (g *Groups) Room() cuda.Size { return g.room }

@@ -149,7 +149,7 @@ func TestWalk(t *testing.T) {
 	r.Do(g.Locate(r.Thread, r.Stream))
 	out := r.Space(len(rows))
 	for _, room := range []uint32{1, 7, 1500} {
-		for _, bits := range []uint{0, 1, g.Fine()} {
+		for _, bits := range []uint{0, 1, g.BucketBits()} {
 			var all []uint64
 			for prefix := range 1 << bits {
 				for w := g.Walk(prefix, bits); w.More(); {
@@ -166,11 +166,11 @@ func TestWalk(t *testing.T) {
 					}
 					all = append(all, some...)
 				}
-				if room == 1 && bits == g.Fine() && prefix > 200 { // each group is a launch
+				if room == 1 && bits == g.BucketBits() && prefix > 200 { // each group is a launch
 					break
 				}
 			}
-			if room > 1 || bits < g.Fine() {
+			if room > 1 || bits < g.BucketBits() {
 				r.Same(l, all, rows)
 			}
 		}

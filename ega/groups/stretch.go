@@ -50,9 +50,9 @@ type Walk struct {
 }
 
 // Walk begins a walk over the groups whose hashes begin with prefix, a number of `bits` bits, at
-// most Fine.
+// most BucketBits.
 func (g *Groups) Walk(prefix int, bits uint) *Walk {
-	shift := g.bucketBits() - bits
+	shift := g.BucketBits() - bits
 	return &Walk{groups: g, first: prefix << shift, end: (prefix + 1) << shift}
 }
 

@@ -16,10 +16,10 @@ const (
 	MostBits = 26
 
 	// The host knows where buckets are, which are 2^bucketShift fine ones, or less if there are not
-	// 2^bucketBits buckets: some hundred groups, small beside a piece, so that their positions take
-	// 128 KiB for 2^20 fine buckets. To copy them to fresh memory takes as long as their pages.
-	bucketShift = 5
-	bucketBits  = 8
+	// 2^leastBucketBits buckets: some hundred groups, small beside a piece, so that their positions
+	// take 128 KiB for 2^20 fine buckets. To copy them to fresh memory takes as long as their pages.
+	bucketShift     = 5
+	leastBucketBits = 8
 
 	// placesShare: the positions of buckets have at most one of this many parts of the memory
 	// beside the table. They take 4 bytes for fineSlots or more slots of 24 bytes or more, which
