@@ -61,10 +61,9 @@ func (m *Merger) wanted(groups []uint32, c Prefilter) []uint32 {
 			return groups
 		}
 	}
-	pages, page, stride, shift := m.pages, m.store.pool.PageBits&63, m.cfg.Stride, c.Shift&63
+	in := m.rows()
 	for _, g := range groups {
-		row := int(g) & (1<<page - 1)
-		x := pages[g>>page][row*stride+c.Word]>>shift&c.Mask ^ c.Flip
+		x := in.row(g)[c.Word]>>(c.Shift&63)&c.Mask ^ c.Flip
 		groups[n] = g
 		if x < bound {
 			n++
