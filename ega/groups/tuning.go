@@ -17,7 +17,8 @@ const (
 
 	// The host knows where buckets are, which are 2^bucketShift fine ones, or less if there are not
 	// 2^leastBucketBits buckets: some hundred groups, small beside a piece, so that their positions
-	// take 128 KiB for 2^20 fine buckets. To copy them to fresh memory takes as long as their pages.
+	// take 128 KiB for 2^20 fine buckets. To copy them to fresh memory takes as long as their
+	// pages.
 	bucketShift     = 5
 	leastBucketBits = 8
 
