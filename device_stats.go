@@ -92,7 +92,7 @@ type EncodedStats struct {
 	Bytes     int64 `json:"bytes"` // that crossed, dictionaries and descriptors included
 	// Declined: row groups that a device could not decode, and workers read: see Fallbacks
 	Declined int64 `json:"declined"`
-	// Texts: texts of more than 15 bytes in keys, and those of min and max, that devices had, each
+	// Texts: texts of more than 15 bytes in keys, and those of aggregates, that devices had, each
 	// once; TextBytes: of them
 	Texts     int64 `json:"texts"`
 	TextBytes int64 `json:"text_bytes"`

@@ -86,7 +86,7 @@ func newEncodedTrial(seed uint64) *trial {
 		i := keys + rng.IntN(3)
 		names := slices.DeleteFunc(aggregatesOf(spec.Columns[i]), func(name string) bool {
 			moments := strings.Contains(name, "var_") || strings.Contains(name, "stddev")
-			return slices.Contains([]string{"any_value", "first", "last"}, name) || moments && !hasProducts(spec.Columns[i].Type)
+			return moments && !hasProducts(spec.Columns[i].Type)
 		})
 		tr.addAgg(names[rng.IntN(len(names))], i)
 	}
@@ -99,7 +99,7 @@ func newEncodedTrial(seed uint64) *trial {
 	}
 	for i := range keys { // of each group the same text, or that of all
 		if t := spec.Columns[i].Type.Kind; t == column.String || t == column.Binary {
-			tr.addAgg([]string{"min", "max"}[rng.IntN(2)], i)
+			tr.addAgg([]string{"min", "max", "first", "last", "any_value"}[rng.IntN(5)], i)
 		}
 	}
 	if rng.IntN(2) == 0 && keys > 1 {

@@ -20,12 +20,12 @@ var globals = []struct {
 	{aggs: []string{"bool_and(i > 3)", "bool_or(i > 3)", "bit_and(i)", "bit_or(i)", "bit_xor(i)", "count_if(x > 0.5)", "max(i, 3)", "var_samp(i)"}, decoded: 12_000},
 	{aggs: []string{"sum(i * 2)", "sum(x) filter (where x is null)", "count(*)"}, where: "x > 0.5 and s <> 'a'", decoded: 12_000},
 	{aggs: []string{"sum(i)", "count(*)"}, having: "count(*) < 0", decoded: 12_000},
+	{aggs: []string{"first(i)", "last(x)", "any_value(s)", "arg_min(i, x)", "arg_max(s, i)"}, decoded: 12_000},
 	// no row passes: workers read few columns of most rows, and the one row has NULLs
 	{aggs: []string{"sum(strlen(text))", "count(*)", "min(n)"}, where: "n * n = 5", few: true},
 	{aggs: []string{"median(i)"}, why: "there are no keys, and all values make one list"},
 	{aggs: []string{"min(i)", "max(i)"}, why: "footers tell most of the least and greatest values"},
 	{aggs: []string{"count(*)"}, why: "no column is read"},
-	{aggs: []string{"first(i)"}, why: "first(int32): the device does not keep a value with its place"},
 }
 
 // Queries without keys give on devices what they give on the CPU: one row, also of no rows.

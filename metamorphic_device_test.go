@@ -151,7 +151,7 @@ func newDeviceTrial(seed uint64, sizes ...int) *trial {
 	for range 1 + rng.IntN(3) {
 		i := rng.IntN(len(tr.table.Columns))
 		names := slices.DeleteFunc(aggregatesOf(tr.table.Columns[i]), func(name string) bool {
-			return slices.Contains([]string{"any_value", "first", "last"}, name) ||
+			return slices.Contains([]string{"any_value", "first", "last"}, name) && tr.table.Columns[i].Type.Rep() == column.RepWide ||
 				tr.table.Columns[i].Type.Rep() == column.RepBytes && name != "count"
 		})
 		tr.addAgg(names[rng.IntN(len(names))], i)

@@ -36,6 +36,11 @@ var textStates = []struct {
 	{by: "upper(text)", aggs: "min(text)|max(text)|count(*)"}, // entries of its dictionary are computed too
 	{by: "n", aggs: "min(text)|sum(length(text))|count(*)"},
 	{by: "n", aggs: "min(plain) filter (where n > 0)|min(text) filter (where plain like '%aa%')|min(text)|max(plain)|count(text)"},
+	{by: "n", aggs: "first(text)|last(plain)|any_value(text)|last(text) filter (where n > 1)|first(n) filter (where plain = '')"},
+	{by: "text", aggs: "last(n)|first(plain)|arg_max(plain, n)|count(*) as c", order: "-c,text", limit: 7, selected: true},
+	{by: "n", aggs: "arg_min(text, n)|arg_max(n, plain)|arg_min(plain, text)|arg_max(text, plain)|arg_min(n, length(text))"},
+	{by: "", aggs: "first(n)|last(text)|arg_max(n, n * n)|arg_min(plain, n)|count(*)", where: "n <> 0"},
+	{by: "text", aggs: "count(distinct n)|last(plain)|arg_min(n, plain)", regroups: true},
 }
 
 // textStateWays are ways of such a query through devices.

@@ -24,8 +24,8 @@ type Layout struct {
 	KeyWords int          // 1 to MaxKeyWords
 	Ops      []combine.Op // of the state words, combine.MaxWords at most
 	// Mates[i] is the state word that takes the carry, the error or the greater value of state
-	// word i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid, or the ref of a
-	// LeastText or GreatestText. It may be shorter than Ops if the last words need none.
+	// word i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid, the ref of a text, or
+	// what goes with a key or position. It may be shorter than Ops if the last words need none.
 	Mates []int
 	// Texts is where the texts lie that TextRef words refer to, in units of 8 bytes by the low half
 	// of the ref: values of a chunk of package arena, of which the last words are filled with
@@ -60,7 +60,8 @@ func (l *Layout) isPairs() bool {
 func (l *Layout) isRare() bool {
 	return slices.ContainsFunc(l.Ops, func(op combine.Op) bool {
 		switch op {
-		case combine.AddMid, combine.SumFine, combine.Least, combine.LeastText, combine.GreatestText:
+		case combine.AddMid, combine.SumFine, combine.Least, combine.LeastText, combine.GreatestText, combine.First, combine.Last,
+			combine.Best, combine.LeastBy, combine.GreatestBy:
 			return true
 		}
 		return false

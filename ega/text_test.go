@@ -3,6 +3,7 @@ package ega_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -73,6 +74,65 @@ func TestTexts(t *testing.T) {
 						if want < 0 && got[1] != 0 || want >= 0 && (got[1] != refs[want] || got[0] != prefixOf(texts[want])) {
 							t.Fatalf("%s, %d key words, seed %d: group %d has %x, want text %d", name, keys, seed, key, got, want)
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The value of the row with the least or greatest text, and the first of these; where the text is
+// the key alone a value stands for its row.
+func TestTextKeys(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	texts, refs, arena := someTexts(random, 60)
+	r := newRig(t)
+	memory := r.Send(arena)
+	layout := ega.Layout{
+		Hash: true, KeyWords: 1, Mates: []int{1, 2, 3, 0, 5, 6, 7}, Texts: memory.Ptr,
+		Ops: []combine.Op{combine.LeastBy, combine.ByRef, combine.BestPlace, combine.Placed, combine.GreatestBy, combine.ByRef, combine.BestPlace, combine.Placed},
+	}
+	type best struct {
+		text     string
+		position uint64
+	}
+	want, rows := map[uint64][2]best{}, []uint64{}
+	const never = math.MaxInt64
+	for i, position := range random.Perm(1200) {
+		key := random.Uint64N(20) * random.Uint64N(2)
+		w, known := want[key]
+		rows = append(rows, reference.HashOf([]uint64{key}), key)
+		if n := random.IntN(len(texts)); i%6 > 0 && key != 7 {
+			b := best{texts[n], uint64(position)}
+			for k := range w {
+				if c := strings.Compare(b.text, w[k].text); !known || w[k].position == never || c != 0 && (c < 0) == (k == 0) || c == 0 && b.position < w[k].position {
+					w[k] = b
+				}
+				rows = append(rows, prefixOf(texts[n]), refs[n], uint64(position), ^uint64(position))
+			}
+		} else {
+			rows = append(rows, ^uint64(0), 0, never, 0, 0, 0, never, 0)
+			if !known {
+				w = [2]best{{"", never}, {"", never}}
+			}
+		}
+		want[key] = w
+	}
+	k := r.Load(layout)
+	for seed := range uint64(6) {
+		if emulator, emulated := emu.Control(); emulated {
+			emulator.Seed(seed)
+		}
+		for name, strategy := range map[string]func(*rig, *ega.Kernels, *egatest.Case) []uint64{"shared": byShared, "crowded": byCrowded} {
+			groups := strategy(r, k, &egatest.Case{Layout: layout, Rows: rows})
+			if len(groups) != len(want)*layout.Stride() {
+				t.Fatalf("%s: %d words, want %d groups", name, len(groups), len(want))
+			}
+			for row := range slices.Chunk(groups, layout.Stride()) {
+				for n, w := range want[row[1]] {
+					got := row[2+4*n:][:4]
+					if got[2] != w.position || w.position != never && (got[3] != ^w.position || texts[slices.Index(refs, got[1])] != w.text || got[0] != prefixOf(w.text)) {
+						t.Fatalf("%s, seed %d: group %d has %x, want %+v", name, seed, row[1], got, w)
 					}
 				}
 			}

@@ -38,6 +38,18 @@ const (
 	LeastText
 	GreatestText // the same of the greatest text
 	TextRef
+	// First is the least position of a row, an int64, and Last the greatest, -1 if there is none.
+	// The mate, a Placed, is the value of that row.
+	First
+	Last
+	// Best is an int64: the least key. Its mate, a BestPlace, is the least position of a row with
+	// that key, whose mate, a Placed, is the value of that row.
+	Best
+	BestPlace
+	Placed
+	LeastBy    // as LeastText, with a ByRef as the mate, whose mate is a BestPlace
+	GreatestBy // the same of the greatest text
+	ByRef
 	ops // the number of operations
 )
 
@@ -54,6 +66,8 @@ var mates = [ops][]Op{
 	Sum: {SumError}, SumFine: {SumError},
 	Least: {LeastMid, LeastLast}, LeastMid: {LeastMid, LeastLast},
 	LeastText: {TextRef}, GreatestText: {TextRef},
+	First: {Placed}, Last: {Placed}, Best: {BestPlace}, BestPlace: {Placed},
+	LeastBy: {ByRef}, GreatestBy: {ByRef}, ByRef: {BestPlace},
 }
 
 // Mates returns the operations that the mate of a word of this operation may have; none: the word
@@ -68,7 +82,7 @@ func (o Op) Mates() []Op {
 // IsMate reports whether a word of this operation changes only together with another word.
 func (o Op) IsMate() bool {
 	switch o {
-	case AddHigh, AddMid, SumError, LeastMid, LeastLast, TextRef:
+	case AddHigh, AddMid, SumError, LeastMid, LeastLast, TextRef, BestPlace, Placed, ByRef:
 		return true
 	}
 	return false

@@ -34,7 +34,8 @@ var EveryOp = ega.Layout{
 }
 
 // rareOps has sums of 192 bits, the lowest word unsigned or signed, with the others anywhere behind
-// it, and of 320 bits, sums of doubles of both kinds, and the three least values.
+// it, and of 320 bits, sums of doubles of both kinds, the three least values, and values of the
+// rows that are the first, the last and the best.
 var rareOps = ega.Layout{
 	Hash: true, KeyWords: 1,
 	Ops: []combine.Op{
@@ -42,8 +43,9 @@ var rareOps = ega.Layout{
 		combine.AddLow, combine.AddMid, combine.AddMid, combine.AddMid, combine.AddHigh, combine.AddLowInt, combine.AddHigh,
 		combine.SumError, combine.SumFine,
 		combine.Least, combine.LeastMid, combine.LeastLast,
+		combine.First, combine.Last, combine.Placed, combine.Placed, combine.Best, combine.BestPlace, combine.Placed,
 	},
-	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16, 19, 20},
+	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16, 19, 20, 0, 24, 23, 0, 0, 26, 27},
 }
 
 // N is how many rows there are.
@@ -145,6 +147,12 @@ func stateOf(random *rand.Rand, op combine.Op) uint64 {
 		return 0
 	case combine.Least, combine.LeastMid, combine.LeastLast: // some equal, some are of no value
 		return []uint64{math.MaxInt64, 7, random.Uint64()}[random.IntN(3)]
+	case combine.First, combine.BestPlace: // no two are equal; some are of no value
+		return []uint64{random.Uint64() >> 2, random.Uint64() >> 2, math.MaxInt64}[random.IntN(3)]
+	case combine.Last:
+		return []uint64{random.Uint64() >> 2, random.Uint64() >> 2, math.MaxUint64}[random.IntN(3)]
+	case combine.Best: // some are equal
+		return []uint64{random.Uint64(), uint64(random.IntN(3)) - 1}[random.IntN(2)]
 	case combine.MinFloat, combine.MaxFloat:
 		hard := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64}
 		if random.IntN(2) == 0 {

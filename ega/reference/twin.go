@@ -11,7 +11,7 @@ import (
 )
 
 // Combine is the CPU twin of the device's strategies. It returns the groups of rows, in the order
-// of the first row of each. It is a reference and not fast.
+// of the first row of each. It is a reference and not fast. It knows nothing of texts.
 func Combine(l *ega.Layout, rows []uint64) []uint64 {
 	var out []uint64
 	stride, first := l.Stride(), before(l)
@@ -97,6 +97,15 @@ func combineStates(l *ega.Layout, to, from []uint64) {
 			*w ^= v
 		case combine.Least:
 			least(l, to, from, i)
+		case combine.First, combine.Last:
+			if v != *w && (int64(v) < int64(*w)) == (op == combine.First) {
+				*w, to[m] = v, from[m]
+			}
+		case combine.Best:
+			value := mate(l, m)
+			if none := from[m] == math.MaxInt64; !none && (int64(v) < int64(*w) || v == *w && from[m] < to[m]) {
+				*w, to[m], to[value] = v, from[m], from[value]
+			}
 		}
 	}
 }
@@ -176,7 +185,7 @@ func order(v uint64) int64 {
 // identity is the state word that changes nothing.
 func identity(op combine.Op) uint64 {
 	switch op {
-	case combine.MinInt, combine.Least, combine.LeastMid, combine.LeastLast:
+	case combine.MinInt, combine.Least, combine.LeastMid, combine.LeastLast, combine.First, combine.Best, combine.BestPlace:
 		return math.MaxInt64
 	case combine.MaxInt:
 		return 1 << 63
@@ -184,7 +193,7 @@ func identity(op combine.Op) uint64 {
 		return math.Float64bits(math.NaN())
 	case combine.MaxFloat:
 		return math.Float64bits(math.Inf(-1))
-	case combine.MinUint, combine.And:
+	case combine.MinUint, combine.And, combine.Last, combine.LeastText:
 		return math.MaxUint64
 	}
 	return 0

@@ -25,7 +25,7 @@ import (
 )
 
 // tinyPass is device memory for a table of some hundred groups.
-const tinyPass = 25_000
+const tinyPass = 31_000
 
 func (r *rig) bucketPass(c secondpass.Config) *secondpass.Pass {
 	r.TB.Helper()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/ega/combine"
+	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // The device combines rows word by word, each word by one atomic operation
@@ -98,6 +99,8 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 		d.chain(combine.LeastText, combine.LeastText, combine.TextRef, s.hot, s.hot+1)
 	case opMaxBytes:
 		d.chain(combine.GreatestText, combine.GreatestText, combine.TextRef, s.hot, s.hot+1)
+	case opFirst, opLast, opArgMin, opArgMax:
+		return d.placed(s)
 	case opTop:
 		d.top(s.hot, s.chain.n)
 	case opChain:
@@ -112,6 +115,37 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 		}
 	default:
 		return deviceLacks(s.op)
+	}
+	return ""
+}
+
+// placed is a value with the position of its row, and the key of that.
+func (d *deviceWords) placed(s *slot) (lack string) {
+	if s.xRep == column.RepWide || s.keyWords() > 2 && s.y != none {
+		return "the device keeps values of at most 64 bits, and texts, by such keys"
+	}
+	offs := []int{s.hot}
+	switch {
+	case s.op == opFirst:
+		d.set(s.hot, combine.First)
+	case s.op == opLast:
+		d.set(s.hot, combine.Last)
+	case s.yRep != column.RepBytes:
+		offs = append(offs, s.hot+1)
+		d.set(s.hot, combine.Best)
+		d.set(s.hot+1, combine.BestPlace)
+	default:
+		offs = append(offs, s.hot+1, s.hot+2)
+		d.set(s.hot, combine.LeastBy)
+		if s.op == opArgMax {
+			d.set(s.hot, combine.GreatestBy)
+		}
+		d.set(s.hot+1, combine.ByRef)
+		d.set(s.hot+2, combine.BestPlace)
+	}
+	d.set(s.cold, combine.Placed)
+	for i, off := range append(offs[1:], s.cold) {
+		d.mates[offs[i]-d.base] = off - d.base
 	}
 	return ""
 }
@@ -143,8 +177,6 @@ func deviceLacks(o op) string {
 		return "the device compares numbers of at most 64 bits"
 	case opProduct: // a fraction without its exponent means nothing
 		return "the device has no product with an exponent of its own"
-	case opFirst, opLast, opArgMin, opArgMax: // several words, which change together
-		return "the device does not keep a value with its place"
 	}
 	return "of lists, the device keeps those of all values alone, and of at most 64 bits"
 }

@@ -37,7 +37,7 @@ func (l *Layout) DevicePart(part int) (words []PartWord, why string) {
 			continue
 		}
 		from := s.fromOne(l.types[s.x])
-		if from == nil || s.op == opChain || s.refs() != nil {
+		if from == nil || s.op == opChain || s.hasPlace() || s.refs() != nil {
 			return nil, l.callOf(i).name() + ": the device makes no states of it from values"
 		}
 		for k, source := range from {

@@ -26,6 +26,7 @@ type RowWord struct {
 	Constant uint64 // the word itself, or the word for an argument that is NULL
 	Arg      int    // index in Input.Args; not of FromConstant
 	Times    int    // the other factor's, where From.Times
+	Other    int    // 1 + that of another one with which, being NULL, it is the constant too; 0: none
 	Fixed    FixedWord
 }
 
@@ -40,7 +41,7 @@ type FixedWord struct{ Base, Beyond, Word int }
 
 // Uses reports whether the word is made of an argument.
 func (w RowWord) Uses(arg int) bool {
-	return w.From != FromConstant && w.Arg == arg || w.From.Times() && w.Times == arg
+	return w.From != FromConstant && w.Arg == arg || w.From.Times() && w.Times == arg || w.Other == 1+arg
 }
 
 // RowNull says what is added to a state word where an argument is NULL: counts
@@ -83,6 +84,7 @@ const (
 	FromUnsignedNot // that, each bit turned round
 	FromText        // a ref to the text, of a device's own
 	FromPrefix      // the text's first bytes as a number (prefix)
+	FromPosition    // the number of the row in the input
 )
 
 // Times reports whether the word is made of two arguments.
@@ -124,6 +126,10 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 		if l.sets[s.set].part > 0 {
 			continue
 		}
+		if s.hasPlace() {
+			l.placeOfOne(&row, s)
+			continue
+		}
 		from := s.fromOne(l.types[s.x])
 		if from == nil {
 			return OneRow{}, l.callOf(i).name() + ": the device makes no states of it from values"
@@ -146,9 +152,57 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 	return row, ""
 }
 
+// hasPlace reports whether s keeps a value with the position of its row.
+func (s *slot) hasPlace() bool {
+	switch s.op {
+	case opFirst, opLast, opArgMin, opArgMax:
+		return true
+	}
+	return false
+}
+
+// placedOnly reports whether all that is made of a set of arguments has a position, and is as if
+// there were no row where one of them is NULL.
+func (l *Layout) placedOnly(of *argSet) bool {
+	for i := range l.slots {
+		if &l.sets[l.slots[i].set] == of && !l.slots[i].hasPlace() {
+			return false
+		}
+	}
+	return !of.nulls.in() && !of.unseen.in()
+}
+
+// placeOfOne notes what the words of s are after one row, which keeps a value with its position.
+func (l *Layout) placeOfOne(row *OneRow, s *slot) {
+	set := func(off, arg int, from RowSource) {
+		w := &row.Words[off-l.base]
+		w.From, w.Arg = from, arg
+		if s.y != none {
+			w.Other = 1 + s.x + s.y - arg
+		}
+	}
+	at := s.hot
+	if s.y != none {
+		keys := []RowSource{keySource(l.types[s.y], s.op == opArgMax)}
+		if s.yRep == column.RepBytes {
+			keys = []RowSource{FromPrefix, FromText}
+		}
+		for _, from := range keys {
+			set(at, s.y, from)
+			at++
+		}
+	}
+	set(at, s.x, FromPosition)
+	value := FromValue
+	if s.xRep == column.RepBytes {
+		value = FromText
+	}
+	set(s.cold, s.x, value)
+}
+
 // setNulls notes what NULLs do to the words of a set.
 func (l *Layout) setNulls(row *OneRow, s *argSet) {
-	if len(s.args) > 1 {
+	if len(s.args) > 1 && !l.placedOnly(s) {
 		row.Whole = append(row.Whole, s.args...)
 		return
 	}
@@ -192,22 +246,26 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 }
 
 // keyOfOne is fromOne of the best key, which begins with what any key replaces or equals, or of the
-// only key of a chain; keys of the greatest values are complements.
+// only key of a chain.
 func (s *slot) keyOfOne(t column.Type) []RowSource {
-	greatest := s.chain.keep == keepGreatest
+	return []RowSource{keySource(t, s.chain.keep == keepGreatest)}
+}
+
+// keySource is what the key of a value is; keys of the greatest values are complements.
+func keySource(t column.Type, greatest bool) RowSource {
 	switch {
 	case t.Kind == column.Uint64 && greatest:
-		return []RowSource{FromUnsignedNot}
+		return FromUnsignedNot
 	case t.Kind == column.Uint64:
-		return []RowSource{FromUnsigned}
+		return FromUnsigned
 	case t.IsFloat() && greatest:
-		return []RowSource{FromOrderNot}
+		return FromOrderNot
 	case t.IsFloat():
-		return []RowSource{FromOrder}
+		return FromOrder
 	case greatest:
-		return []RowSource{FromNot}
+		return FromNot
 	}
-	return []RowSource{FromValue}
+	return FromValue
 }
 
 // fixedOfOne is fromOne of an exact sum.

@@ -64,7 +64,7 @@ func sumOfOne(from RowSource, x, y float64) compensated {
 func madeRow(row OneRow, d *testData, r int) []uint64 {
 	made := make([]uint64, len(row.Words))
 	for i, w := range row.Words {
-		if w.From == FromConstant || d.args[w.Arg][r].Null {
+		if w.From == FromConstant || d.args[w.Arg][r].Null || w.Other > 0 && d.args[w.Other-1][r].Null {
 			made[i] = w.Constant
 			continue
 		}
@@ -82,6 +82,8 @@ func madeRow(row OneRow, d *testData, r int) []uint64 {
 			made[i] = uint64(x.Int * y.Int)
 		case FromSign:
 			made[i] = uint64(int64(valueWord(x)) >> 63)
+		case FromPosition:
+			made[i] = uint64(r)
 		case FromUnsigned:
 			made[i] = valueWord(x) ^ 1<<63
 		case FromUnsignedNot:
@@ -172,6 +174,7 @@ func TestDeviceRow(t *testing.T) {
 var rowNames = []string{
 	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "var_samp", "stddev_pop", "corr", "covar_pop",
 	"skewness", "kurtosis", "min 2", "max 3", "median", "quantile_disc", "mad",
+	"first", "last", "any_value", "arg_min", "arg_max",
 }
 
 // lacksRow reports whether the row of an aggregate does not follow from values of these types: of
@@ -195,7 +198,7 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 	for arg := range d.args {
 		for _, name := range rowNames {
 			c := Call{Args: []int{arg}, Types: []column.Type{d.args[arg][0].Type}}
-			if name == "corr" || name == "covar_pop" {
+			if slices.Contains([]string{"corr", "covar_pop", "arg_min", "arg_max"}, name) {
 				other := (arg + 3) % len(d.args)
 				c.Args, c.Types = append(c.Args, other), append(c.Types, d.args[other][0].Type)
 			}

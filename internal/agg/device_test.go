@@ -27,7 +27,7 @@ var deviceGenerators = []generator{
 // deviceNames are the aggregates that the device may combine, for some types.
 var deviceNames = []string{
 	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor",
-	"var_samp", "stddev_pop", "covar_samp", "corr", "skewness", "kurtosis",
+	"var_samp", "stddev_pop", "covar_samp", "corr", "skewness", "kurtosis", "first", "last", "arg_min", "arg_max",
 }
 
 // randomCalls are calls on random columns, such as resolve.
@@ -36,7 +36,10 @@ func randomCalls(rng *rand.Rand, d *testData, n int) []Call {
 	for len(calls) < n {
 		name := deviceNames[rng.IntN(len(deviceNames))]
 		c := Call{Args: []int{rng.IntN(len(d.args))}}
-		if name == "corr" || name == "covar_samp" {
+		switch name {
+		case "arg_min", "arg_max":
+			c.Args = append(c.Args, rng.IntN(len(d.args)))
+		case "corr", "covar_samp":
 			// not the last, of which only rounding remains
 			c.Args = []int{rng.IntN(len(d.args) - 1), rng.IntN(len(d.args) - 1)}
 		}
@@ -171,7 +174,7 @@ func TestDeviceOps(t *testing.T) {
 		agree(t, l, d, combinedRows(t, l, reference.Combine(&layout, rows)))
 		agree(t, l, d, combinedRows(t, l, combineAll(l, rows)))
 	})
-	for _, op := range []combine.Op{combine.Add, combine.AddLow, combine.AddLowInt, combine.AddMid, combine.Sum, combine.SumFine, combine.Least, combine.LeastMid, combine.LeastLast, combine.MinInt, combine.MaxInt, combine.MinFloat, combine.MaxFloat, combine.And, combine.Or, combine.Xor} {
+	for _, op := range []combine.Op{combine.Add, combine.AddLow, combine.AddLowInt, combine.AddMid, combine.Sum, combine.SumFine, combine.Least, combine.LeastMid, combine.LeastLast, combine.First, combine.Last, combine.Best, combine.MinInt, combine.MaxInt, combine.MinFloat, combine.MaxFloat, combine.And, combine.Or, combine.Xor} {
 		if !used[op] {
 			t.Errorf("no layout had operation %d", op)
 		}
@@ -210,8 +213,8 @@ func TestDeviceLacks(t *testing.T) {
 		{callOf(t, d, "list", i32), "list(int32): " + lacksList},
 		{callOf(t, d, "max", wide), "max(decimal(30,4)): the device compares numbers of at most 64 bits"},
 		{callOf(t, d, "product", i32), "product(int32): the device has no product with an exponent of its own"},
-		{callOf(t, d, "first", i32), "first(int32): the device does not keep a value with its place"},
-		{callOf(t, d, "arg_max", i32, text), "arg_max(int32, string): the device does not keep a value with its place"},
+		{callOf(t, d, "first", wide), "first(decimal(30,4)): the device keeps values of at most 64 bits, and texts, by such keys"},
+		{callOf(t, d, "arg_max", text, wide), "arg_max(string, decimal(30,4)): the device keeps values of at most 64 bits, and texts, by such keys"},
 	} {
 		sum := callOf(t, d, "sum", i32) // that one alone would do
 		ops, _, why := Compile([]Call{sum, c.call}, testBase, Options{MaxRows: -1}).DeviceOps()

@@ -109,10 +109,11 @@
 //
 // Rows go to a device as they are, and come back combined: [Layout.DeviceOps] says what it does
 // with each word. It can where each word combines by itself, or a chain of words by carry, error or
-// what each gives up: counts, sums, means, moments, min and max of texts and of at most 64 bits,
-// also the n best in the row, bits and booleans. What changes several words together (a value with
-// its position, a number of 256 bits, a chain that does not keep all values, the fraction and
-// exponent of product) stays with the CPU. A chain of all values is a list there (device_list.go).
+// what each gives up, or what goes with a position that is a lock too (ega_placed.cuh): counts,
+// sums, means, moments, min and max of texts and of at most 64 bits, also the n best in the row,
+// bits and booleans, values with their position. What else changes several words together (a number
+// of 256 bits, a chain that does not keep all values, the fraction and exponent of product) stays
+// with the CPU. A chain of all values is a list there (device_list.go).
 //
 // The trap: a caller that copies rows with state into a [Table] which is updated
 // afterwards must set Table.Unseen.

@@ -68,8 +68,10 @@ var (
 // worstKey is the key words of opArgMin and opArgMax before the first row.
 func (s *slot) worstKey() []uint64 {
 	switch {
+	case s.yRep == column.RepBytes && s.op == opArgMin:
+		return []uint64{math.MaxUint64, 0} // no ref
 	case s.yRep == column.RepBytes:
-		return []uint64{0, 0} // no ref
+		return []uint64{0, 0}
 	case s.yRep == column.RepWide && s.op == opArgMin:
 		return append([]uint64(nil), greatestWide[:]...)
 	case s.yRep == column.RepWide:

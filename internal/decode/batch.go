@@ -17,8 +17,9 @@ type Batch struct {
 	pages    []kernels.ParquetPage
 	tasks    []kernels.ParquetTask
 	dicts    []kernels.ParquetDict
-	data     int // bytes of pages and dictionaries, aligned
-	expanded int // bytes of work memory that pages take: decompressed, for their runs, and for words of entries; aligned
+	places   []kernels.ParquetUnit // of units, if the plan has positions
+	data     int                   // bytes of pages and dictionaries, aligned
+	expanded int                   // bytes of work memory that pages take: decompressed, for their runs, and for words of entries; aligned
 }
 
 // Units is the row groups that are in it, as the scan counts them.
@@ -32,7 +33,7 @@ func (p *Batch) Rows() int { return p.rows }
 
 // Size is the bytes of its memory that are in use.
 func (p *Batch) Size() int {
-	return p.data + p.plan.descriptorBytes(len(p.pages), len(p.tasks), len(p.dicts))
+	return p.data + p.plan.descriptorBytes(len(p.pages), len(p.tasks), len(p.dicts), len(p.places))
 }
 
 // WorkBytes is the work memory that it takes on the device.
@@ -47,13 +48,14 @@ const (
 	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
 	stepBytes   = int(unsafe.Sizeof(kernels.ParquetStep{}))
 	dictBytes   = int(unsafe.Sizeof(kernels.ParquetDict{}))
+	unitBytes   = int(unsafe.Sizeof(kernels.ParquetUnit{}))
 )
 
 // descriptorBytes is the bytes of the descriptors behind the data of a batch.
-func (p *Plan) descriptorBytes(pages, tasks, dicts int) int {
+func (p *Plan) descriptorBytes(pages, tasks, dicts, units int) int {
 	return pages*pageBytes + tasks*taskBytes +
 		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes +
-		len(p.Steps)*stepBytes + dicts*dictBytes + len(p.patterns)
+		len(p.Steps)*stepBytes + dicts*dictBytes + units*unitBytes + len(p.patterns)
 }
 
 // describe writes the descriptors behind the data, into memory of Size bytes
@@ -70,6 +72,7 @@ func (p *Batch) describe(memory []byte) {
 	to = put(to, p.plan.Fields)
 	to = put(to, p.plan.Steps)
 	to = put(to, p.dicts)
+	to = put(to, p.places)
 	put(to, p.plan.patterns)
 }
 

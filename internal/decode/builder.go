@@ -31,21 +31,22 @@ type Keys interface {
 // A Builder fills batches with units. It belongs to one worker. For each
 // batch the calls are Begin, Add for each unit, End.
 type Builder struct {
-	plan   *Plan
-	limits Limits
-	reader Reader
-	keys   Keys
-	uses   [][]int      // by source: its outputs
-	evals  []*expr.Eval // by output: of those with an Of
-	memory []byte
-	batch  Batch
+	plan      *Plan
+	limits    Limits
+	reader    Reader
+	keys      Keys
+	uses      [][]int      // by source: its outputs
+	evals     []*expr.Eval // by output: of those with an Of
+	positions bool         // states are made of them
+	memory    []byte
+	batch     Batch
 }
 
 // NewBuilder returns a builder of batches for a plan. The reader is the builder's
 // as far as encoded units go. It and keys are used only in Add.
 func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 	limits.Rows = min(limits.Rows, math.MaxInt32)
-	p := &Builder{plan: plan, limits: limits, reader: reader, keys: keys}
+	p := &Builder{plan: plan, limits: limits, reader: reader, keys: keys, positions: plan.Positions()}
 	p.evals = make([]*expr.Eval, len(plan.Outputs))
 	for i := range plan.Outputs {
 		if of := plan.Outputs[i].Of; of != nil {
@@ -142,6 +143,9 @@ func (p *Builder) Add(unit int) (rows int64, added encoded.Added, err error) {
 		}
 	}
 	d.data = align(d.data)
+	if p.positions {
+		d.places = append(d.places, kernels.ParquetUnit{Position: uint64(u.First), First: uint64(d.rows)})
+	}
 	d.rows += int(u.Rows)
 	d.units = append(d.units, unit)
 	if !p.fits(&d) {

@@ -195,6 +195,7 @@ func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 		Fields:  next(len(p.plan.Fields), fieldBytes),
 		Steps:   next(len(p.plan.Steps), stepBytes),
 		Dicts:   next(len(p.dicts), dictBytes),
+		Units:   next(len(p.places), unitBytes),
 
 		Patterns: next(len(p.plan.patterns), 1),
 
@@ -213,6 +214,7 @@ func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 		DictCount:  uint32(len(p.dicts)),
 		Registers:  uint32(p.plan.Registers),
 		Rows:       uint32(p.rows),
+		UnitCount:  uint32(len(p.places)),
 		TextEnd:    uint32(p.plan.textEnd()),
 		HashWords:  uint32(p.plan.HashWords),
 		KeyWords:   uint32(p.plan.KeyWords),

@@ -310,3 +310,51 @@ func TestRuns(t *testing.T) {
 
 // longHead, behind a byte, makes the longest varint of the same number.
 var longHead = append(bytes.Repeat([]byte{0x80}, 8), 0)
+
+// Positions are those of the rows of each unit in the input, but for NULLs, and where another
+// output is NULL.
+func TestMakePositions(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		cuts := []int{0}
+		for range 1 + r.IntN(5) {
+			cuts = append(cuts, cuts[len(cuts)-1]+1+r.IntN(300))
+		}
+		rows := cuts[len(cuts)-1]
+		values := func() source {
+			s := ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(9)) }))
+			return nullable(s, draw(rows, func() bool { return r.IntN(4) == 0 }))
+		}
+		g := newRig(t, seed, []source{values()}, []source{values(), values()})
+		own := kernels.ParquetState{Place: 1, Word: kernels.ParquetPosition, Null: 77}
+		both := own
+		both.Other = 3
+		g.plan.States, g.plan.Nulls = []kernels.ParquetState{own, both}, nil
+		positions := []uint64{}
+		for i, end := range cuts[1:] {
+			first := r.Uint64N(1 << 40)
+			g.batch.places = append(g.batch.places, kernels.ParquetUnit{Position: first, First: uint64(cuts[i])})
+			g.unit(cuts[i], end)
+			for k := range end - cuts[i] {
+				positions = append(positions, first+uint64(k))
+			}
+		}
+		p, memory := g.finish()
+		got, stop := newDevice(t).make(t, p, memory)
+		if stop != 0 {
+			t.Fatalf("stopped: %s", Reason(stop))
+		}
+		stride := g.plan.RowWords()
+		for i, position := range positions {
+			want := []uint64{position, position}
+			if g.values[0].vector.IsNull(i) {
+				want = []uint64{77, 77}
+			} else if g.values[1].vector.IsNull(i) {
+				want[1] = 77
+			}
+			if words := got[(i+1)*stride-2 : (i+1)*stride]; !slices.Equal(words, want) {
+				t.Fatalf("seed %d: row %d has %v, want %v", seed, i, words, want)
+			}
+		}
+	}
+}

@@ -103,6 +103,11 @@ func (p *Plan) Refs() bool {
 	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Form == kernels.ParquetRef })
 }
 
+// Positions reports whether a state is made of the positions of rows.
+func (p *Plan) Positions() bool {
+	return slices.ContainsFunc(p.States, func(s kernels.ParquetState) bool { return s.Word == kernels.ParquetPosition })
+}
+
 // Only reports whether some strings count only where an output of the program is true.
 func (p *Plan) Only() bool {
 	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Only > 0 })

@@ -41,7 +41,8 @@ struct EgaLayout {
   uint8_t ops[32];       // of each state word: EgaOp
   uint8_t mates[32];     // of an EGA_ADD_LO, EGA_ADD_MID, EGA_SUM or EGA_SUM_FINE: the state word that takes its carry or error; of
                          // an EGA_LEAST or EGA_LEAST_MID: the one that takes what it gives up; of a
-                         // least or greatest text: the EGA_TEXT_REF
+                         // least or greatest text: the EGA_TEXT_REF; of what decides which value a
+                         // group has: the next such word, or the EGA_PLACED (ega_placed.cuh)
 };
 
 // EgaOp is what becomes of a state word when rows combine. A word that another one names as its
@@ -71,6 +72,14 @@ enum EgaOp : uint8_t {
   EGA_LEAST_TEXT,     // uint64_t: the first 8 bytes of the least of all texts, the first byte the highest; the mate is its ref
   EGA_GREATEST_TEXT,  // the same of the greatest
   EGA_TEXT_REF,       // a ref to the store whose arena is EgaLayout.texts; 0: there is no text
+  EGA_FIRST,       // int64_t: the least of all positions of rows; the mate is the value there
+  EGA_LAST,        // the same of the greatest; -1: there is none
+  EGA_BEST,        // int64_t: the least of all keys; the mate is an EGA_BEST_PLACE
+  EGA_BEST_PLACE,  // int64_t: the least of the positions of rows with that key; the mate is the value there
+  EGA_PLACED,      // a value, whatever it is
+  EGA_LEAST_BY,      // as EGA_LEAST_TEXT: the least of all keys; the mate is an EGA_BY_REF
+  EGA_GREATEST_BY,   // the same of the greatest
+  EGA_BY_REF,        // as EGA_TEXT_REF; the mate is an EGA_BEST_PLACE
   EGA_OPS,  // how many there are
 };
 

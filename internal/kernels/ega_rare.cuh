@@ -26,13 +26,13 @@
 // once all threads have ended.
 #pragma once
 
-#include "ega_state.cuh"
+#include "ega_placed.cuh"
 
 // ega_is_rare says whether state word s, with its mates, is ega_combine_rare's.
 template <class Shape>
 __device__ __forceinline__ bool ega_is_rare(const EgaLayout& layout, uint32_t op, uint32_t s) {
   if constexpr (!Shape::RARE) return false;
-  if (op == EGA_SUM_FINE || op == EGA_LEAST || op == EGA_LEAST_TEXT || op == EGA_GREATEST_TEXT) return true;
+  if (op == EGA_SUM_FINE || op == EGA_LEAST || op == EGA_LEAST_TEXT || op == EGA_GREATEST_TEXT || ega_is_placed(op)) return true;
   return (op == EGA_ADD_LO || op == EGA_ADD_LO_I) && Shape::op(layout, layout.mates[s]) == EGA_ADD_MID;
 }
 
@@ -87,21 +87,6 @@ __device__ __forceinline__ void ega_combine_least(const EgaLayout& layout, const
   }
 }
 
-// ega_text_before says whether a text of the store comes before another, by their bytes. Behind the
-// last byte of a text the rest of its word is 0. The words are read past the first-level cache,
-// which may have what they were before.
-__device__ __forceinline__ bool ega_text_before(const uint64_t* texts, uint64_t ref, uint64_t other) {
-  const uint64_t* p = texts + uint32_t(ref);
-  const uint64_t* q = texts + uint32_t(other);
-  const uint32_t p_size = uint32_t(ld_relaxed(p - 1)), q_size = uint32_t(ld_relaxed(q - 1));
-  const uint64_t words = (uint64_t(p_size < q_size ? p_size : q_size) + 7) / 8;
-  for (uint64_t w = 0; w < words; w++) {
-    const uint64_t a = ld_relaxed(p + w), b = ld_relaxed(q + w);
-    if (a != b) return __builtin_bswap64(a) < __builtin_bswap64(b);
-  }
-  return p_size < q_size;
-}
-
 // ega_combine_text combines state word s, the prefix of a least or greatest text, and its mate.
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine_text(const EgaLayout& layout, const Place& place, uint32_t slot,
@@ -137,6 +122,8 @@ __device__ __forceinline__ void ega_combine_rare(const EgaLayout& layout, const 
     ega_combine_least(layout, place, slot, row, s);
   } else if (op == EGA_LEAST_TEXT || op == EGA_GREATEST_TEXT) {
     ega_combine_text(layout, place, slot, row, op, s);
+  } else if (ega_is_placed(op)) {
+    ega_combine_placed(layout, place, slot, row, op, s);
   } else {
     ega_combine_long(layout, place, slot, row, op, s);
   }

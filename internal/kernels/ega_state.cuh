@@ -37,12 +37,17 @@ __device__ __forceinline__ uint64_t ega_identity(uint32_t op) {
     case EGA_MIN_I:
     case EGA_LEAST:
     case EGA_LEAST_MID:
-    case EGA_LEAST_LAST: return 0x7fffffffffffffff;
+    case EGA_LEAST_LAST:
+    case EGA_FIRST:
+    case EGA_BEST:
+    case EGA_BEST_PLACE: return 0x7fffffffffffffff;
     case EGA_MAX_I: return 0x8000000000000000;
     case EGA_MIN_F: return 0x7ff8000000000001;  // NaN
     case EGA_MAX_F: return 0xfff0000000000000;  // minus infinity
     case EGA_MIN_U:
     case EGA_LEAST_TEXT:
+    case EGA_LEAST_BY:
+    case EGA_LAST:
     case EGA_AND: return ~uint64_t(0);
   }
   return 0;

@@ -199,6 +199,7 @@ enum ParquetWord : uint32_t {
   PARQUET_UNSIGNED,      // the place of the array's uint64_t in order, as an int64_t
   PARQUET_UNSIGNED_NOT,  // that in descending order
   PARQUET_PREFIX,  // of the text of the array's ref the first 8 bytes, the first one the highest; 0 behind its end
+  PARQUET_POSITION,  // the number of the row in the input
 };
 
 // ParquetNumber is how the word of an array is read as a double.
@@ -206,6 +207,13 @@ enum ParquetNumber : uint8_t {
   PARQUET_IS_DOUBLE,    // it is one
   PARQUET_IS_UNSIGNED,  // a uint64_t
   PARQUET_IS_DECIMAL,   // an int64_t; PARQUET_IS_DECIMAL + n: in units of 10^-n, up to 18
+};
+
+// ParquetUnit is where rows of a parcel are in the input: row group by row group, in order of
+// `first`.
+struct ParquetUnit {
+  uint64_t position;  // the number of its first row in the input
+  uint64_t first;     // and in the parcel
 };
 
 // ParquetState is how a state word is made.
@@ -217,6 +225,7 @@ struct ParquetState {
   uint32_t word;   // ParquetWord
   uint8_t number;  // ParquetNumber of the array
   uint8_t times;   // ParquetNumber of the array whose number is the constant
+  uint16_t other;  // 1 more than the number of an output where that is NULL the word is `null` too; 0: there is none
 };
 
 // ParquetNull is what rows add to a state word in which an output is NULL: one to a count of NULLs,
@@ -292,6 +301,7 @@ struct ParquetJob {
   const ParquetNull* nulls;
   const ParquetStep* steps;
   const ParquetDict* dicts;
+  const ParquetUnit* units;
   const uint8_t* patterns;  // at a multiple of 4
   uint64_t* arrays;      // word i of array a is arrays[a * array_words + i]
   uint32_t* places;      // of row r for output o: places[o * array_words + r]
@@ -308,6 +318,7 @@ struct ParquetJob {
   uint32_t dict_count;
   uint32_t registers;   // of the program
   uint32_t rows;        // of the parcel
+  uint32_t unit_count;  // one or more, if a state is made of positions
   uint32_t text_end;    // outputs from this number on have no texts (ParquetOutput.texts)
   uint32_t hash_words;  // of a row: 1 or 0
   uint32_t key_words;

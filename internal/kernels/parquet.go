@@ -87,6 +87,7 @@ const (
 	ParquetUnsigned                // the place of the array's uint64 in order, as an int64
 	ParquetUnsignedNot             // that, each bit turned round
 	ParquetPrefix                  // of the text of a ref the first 8 bytes, the first one the highest
+	ParquetPosition                // the number of the row in the input
 )
 
 // How the word of an array is read as a double: ParquetState.Number and Times.

@@ -39,7 +39,7 @@ func LoadParquetCoded(t *cuda.Thread) (*ParquetCoded, error) {
 // Even launches parquet_coded_even.
 func (k *ParquetCoded) Even(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedEvenArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetCodedEvenArgs lies in memory as parquet_coded_even's parameters.
@@ -50,7 +50,7 @@ type parquetCodedEvenArgs struct {
 // Link launches parquet_coded_link.
 func (k *ParquetCoded) Link(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedLinkArgs{job: job}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetCodedLinkArgs lies in memory as parquet_coded_link's parameters.
@@ -61,7 +61,7 @@ type parquetCodedLinkArgs struct {
 // Walk launches parquet_coded_walk.
 func (k *ParquetCoded) Walk(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedWalkArgs{job: job}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetCodedWalkArgs lies in memory as parquet_coded_walk's parameters.
@@ -72,7 +72,7 @@ type parquetCodedWalkArgs struct {
 // Find launches parquet_coded_find.
 func (k *ParquetCoded) Find(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetCodedFindArgs{job: job}
-	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetCodedFindArgs lies in memory as parquet_coded_find's parameters.

@@ -39,7 +39,7 @@ func LoadParquetCompute(t *cuda.Thread) (*ParquetCompute, error) {
 // Run launches parquet_compute_run.
 func (k *ParquetCompute) Run(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetComputeRunArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetComputeRunArgs lies in memory as parquet_compute_run's parameters.

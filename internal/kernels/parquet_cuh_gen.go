@@ -53,6 +53,7 @@ type ParquetJob struct {
 	Nulls      cuda.Ptr
 	Steps      cuda.Ptr
 	Dicts      cuda.Ptr
+	Units      cuda.Ptr
 	Patterns   cuda.Ptr
 	Arrays     cuda.Ptr
 	Places     cuda.Ptr
@@ -69,14 +70,16 @@ type ParquetJob struct {
 	DictCount  uint32
 	Registers  uint32
 	Rows       uint32
+	UnitCount  uint32
 	TextEnd    uint32
 	HashWords  uint32
 	KeyWords   uint32
 	StateWords uint32
+	_          [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-232|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-248|
 	(unsafe.Offsetof(ParquetJob{}.Parcel)-0)|
 	(unsafe.Offsetof(ParquetJob{}.Work)-8)|
 	(unsafe.Offsetof(ParquetJob{}.Pages)-16)|
@@ -87,26 +90,28 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-232|
 	(unsafe.Offsetof(ParquetJob{}.Nulls)-56)|
 	(unsafe.Offsetof(ParquetJob{}.Steps)-64)|
 	(unsafe.Offsetof(ParquetJob{}.Dicts)-72)|
-	(unsafe.Offsetof(ParquetJob{}.Patterns)-80)|
-	(unsafe.Offsetof(ParquetJob{}.Arrays)-88)|
-	(unsafe.Offsetof(ParquetJob{}.Places)-96)|
-	(unsafe.Offsetof(ParquetJob{}.Kept)-104)|
-	(unsafe.Offsetof(ParquetJob{}.Made)-112)|
-	(unsafe.Offsetof(ParquetJob{}.Stop)-120)|
-	(unsafe.Offsetof(ParquetJob{}.Store)-128)|
-	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-176)|
-	(unsafe.Offsetof(ParquetJob{}.PageCount)-184)|
-	(unsafe.Offsetof(ParquetJob{}.TaskCount)-188)|
-	(unsafe.Offsetof(ParquetJob{}.FieldCount)-192)|
-	(unsafe.Offsetof(ParquetJob{}.NullCount)-196)|
-	(unsafe.Offsetof(ParquetJob{}.StepCount)-200)|
-	(unsafe.Offsetof(ParquetJob{}.DictCount)-204)|
-	(unsafe.Offsetof(ParquetJob{}.Registers)-208)|
-	(unsafe.Offsetof(ParquetJob{}.Rows)-212)|
-	(unsafe.Offsetof(ParquetJob{}.TextEnd)-216)|
-	(unsafe.Offsetof(ParquetJob{}.HashWords)-220)|
-	(unsafe.Offsetof(ParquetJob{}.KeyWords)-224)|
-	(unsafe.Offsetof(ParquetJob{}.StateWords)-228)]
+	(unsafe.Offsetof(ParquetJob{}.Units)-80)|
+	(unsafe.Offsetof(ParquetJob{}.Patterns)-88)|
+	(unsafe.Offsetof(ParquetJob{}.Arrays)-96)|
+	(unsafe.Offsetof(ParquetJob{}.Places)-104)|
+	(unsafe.Offsetof(ParquetJob{}.Kept)-112)|
+	(unsafe.Offsetof(ParquetJob{}.Made)-120)|
+	(unsafe.Offsetof(ParquetJob{}.Stop)-128)|
+	(unsafe.Offsetof(ParquetJob{}.Store)-136)|
+	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-184)|
+	(unsafe.Offsetof(ParquetJob{}.PageCount)-192)|
+	(unsafe.Offsetof(ParquetJob{}.TaskCount)-196)|
+	(unsafe.Offsetof(ParquetJob{}.FieldCount)-200)|
+	(unsafe.Offsetof(ParquetJob{}.NullCount)-204)|
+	(unsafe.Offsetof(ParquetJob{}.StepCount)-208)|
+	(unsafe.Offsetof(ParquetJob{}.DictCount)-212)|
+	(unsafe.Offsetof(ParquetJob{}.Registers)-216)|
+	(unsafe.Offsetof(ParquetJob{}.Rows)-220)|
+	(unsafe.Offsetof(ParquetJob{}.UnitCount)-224)|
+	(unsafe.Offsetof(ParquetJob{}.TextEnd)-228)|
+	(unsafe.Offsetof(ParquetJob{}.HashWords)-232)|
+	(unsafe.Offsetof(ParquetJob{}.KeyWords)-236)|
+	(unsafe.Offsetof(ParquetJob{}.StateWords)-240)]
 
 // ParquetNull is struct ParquetNull of parquet.cuh.
 type ParquetNull struct {
@@ -199,7 +204,7 @@ type ParquetState struct {
 	Word     uint32
 	Number   uint8
 	Times    uint8
-	_        [2]byte
+	Other    uint16
 }
 
 // An index out of range is a layout that differs from C's.
@@ -210,7 +215,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetState{})-32|
 	(unsafe.Offsetof(ParquetState{}.Place)-20)|
 	(unsafe.Offsetof(ParquetState{}.Word)-24)|
 	(unsafe.Offsetof(ParquetState{}.Number)-28)|
-	(unsafe.Offsetof(ParquetState{}.Times)-29)]
+	(unsafe.Offsetof(ParquetState{}.Times)-29)|
+	(unsafe.Offsetof(ParquetState{}.Other)-30)]
 
 // ParquetStep is struct ParquetStep of parquet.cuh.
 type ParquetStep struct {
@@ -270,3 +276,14 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetTextStore{})-48|
 	(unsafe.Offsetof(ParquetTextStore{}.Mask)-24)|
 	(unsafe.Offsetof(ParquetTextStore{}.Words)-32)|
 	(unsafe.Offsetof(ParquetTextStore{}.Base)-40)]
+
+// ParquetUnit is struct ParquetUnit of parquet.cuh.
+type ParquetUnit struct {
+	Position uint64
+	First    uint64
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetUnit{})-16|
+	(unsafe.Offsetof(ParquetUnit{}.Position)-0)|
+	(unsafe.Offsetof(ParquetUnit{}.First)-8)]

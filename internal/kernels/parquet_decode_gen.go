@@ -39,7 +39,7 @@ func LoadParquetDecode(t *cuda.Thread) (*ParquetDecode, error) {
 // Levels launches parquet_decode_levels.
 func (k *ParquetDecode) Levels(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeLevelsArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetDecodeLevelsArgs lies in memory as parquet_decode_levels's parameters.
@@ -50,7 +50,7 @@ type parquetDecodeLevelsArgs struct {
 // Values launches parquet_decode_values.
 func (k *ParquetDecode) Values(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeValuesArgs{job: job}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetDecodeValuesArgs lies in memory as parquet_decode_values's parameters.
@@ -61,7 +61,7 @@ type parquetDecodeValuesArgs struct {
 // Walks launches parquet_decode_walks.
 func (k *ParquetDecode) Walks(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeWalksArgs{job: job}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetDecodeWalksArgs lies in memory as parquet_decode_walks's parameters.

@@ -39,7 +39,7 @@ func LoadParquetDeltas(t *cuda.Thread) (*ParquetDeltas, error) {
 // Decode launches parquet_deltas_decode.
 func (k *ParquetDeltas) Decode(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDeltasDecodeArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetDeltasDecodeArgs lies in memory as parquet_deltas_decode's parameters.

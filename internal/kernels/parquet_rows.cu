@@ -64,11 +64,27 @@ static __device__ __forceinline__ uint64_t parquet_prefix(const ParquetTextStore
   return uint32_t(ld_relaxed(text - 1)) == 0 ? 0 : __builtin_bswap64(ld_relaxed(text));
 }
 
+// parquet_position is the number of row r in the input.
+static __device__ __forceinline__ uint64_t parquet_position(const ParquetJob& job, uint32_t r) {
+  uint32_t lo = 0, hi = job.unit_count;  // the unit is one of lo to hi - 1
+  while (lo + 1 < hi) {
+    const uint32_t mid = (lo + hi) / 2;
+    if (job.units[mid].first <= r) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return job.units[lo].position + (r - job.units[lo].first);
+}
+
 // parquet_state makes a state word of row r.
 static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, const ParquetState& state, uint32_t r) {
   if (state.word == PARQUET_CONSTANT) return state.constant;
   const uint32_t place = job.places[state.place * job.array_words + r];
   if (place == PARQUET_NULL) return state.null;
+  if (state.other != 0 && job.places[(state.other - 1) * job.array_words + r] == PARQUET_NULL) return state.null;
+  if (state.word == PARQUET_POSITION) return parquet_position(job, r);
   const uint64_t word = job.arrays[state.array * job.array_words + place];
   switch (state.word) {
     case PARQUET_COPY: return word;

@@ -39,7 +39,7 @@ func LoadParquetRows(t *cuda.Thread) (*ParquetRows, error) {
 // Make launches parquet_rows_make.
 func (k *ParquetRows) Make(stream *cuda.Stream, grid cuda.Grid, job ParquetJob, rows cuda.Ptr) error {
 	args := parquetRowsMakeArgs{job: job, rows: rows}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 240)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 256)
 }
 
 // parquetRowsMakeArgs lies in memory as parquet_rows_make's parameters.
@@ -51,7 +51,7 @@ type parquetRowsMakeArgs struct {
 // First launches parquet_rows_first.
 func (k *ParquetRows) First(stream *cuda.Stream, grid cuda.Grid, job ParquetJob, bound uint64, list cuda.Ptr, count cuda.Ptr) error {
 	args := parquetRowsFirstArgs{job: job, bound: bound, list: list, count: count}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 256)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 272)
 }
 
 // parquetRowsFirstArgs lies in memory as parquet_rows_first's parameters.

@@ -39,7 +39,7 @@ func LoadParquetTexts(t *cuda.Thread) (*ParquetTexts, error) {
 // Entries launches parquet_texts_entries.
 func (k *ParquetTexts) Entries(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetTextsEntriesArgs{job: job}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetTextsEntriesArgs lies in memory as parquet_texts_entries's parameters.
@@ -50,7 +50,7 @@ type parquetTextsEntriesArgs struct {
 // Rows launches parquet_texts_rows.
 func (k *ParquetTexts) Rows(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetTextsRowsArgs{job: job}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 232)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 248)
 }
 
 // parquetTextsRowsArgs lies in memory as parquet_texts_rows's parameters.

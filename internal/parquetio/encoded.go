@@ -127,6 +127,7 @@ func fixedType(l *leaf, want column.Type, t *EncodedType) column.Rep {
 // EncodedUnit is the footer's description of a unit whose chunks may be read
 // encoded.
 type EncodedUnit struct {
+	First    int64 // as Unit.First
 	Rows     int64
 	Bytes    int64 // of the memory that ReadEncoded wants, and uses at most
 	Unpacked int64 // of Bytes: for pages that ReadEncoded decompresses
@@ -141,6 +142,7 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 	if f.deleted != nil {
 		return e, false
 	}
+	e.First = u.First
 	if e.Rows = u.Rows; u.Rows < s.groups[u.of].Rows { // chunks are handed on as a whole
 		return e, false
 	}

@@ -360,6 +360,9 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 		s := kernels.ParquetState{
 			Null: w.Constant, Place: uint32(o), Array: b.plan.Outputs[o].Array, Word: stateWords[w.From], Number: b.numberOf(w.Arg),
 		}
+		if w.Other > 0 {
+			s.Other = uint16(b.args[w.Other-1]) + 1
+		}
 		if w.From.Times() {
 			s.Constant, s.Times = uint64(b.plan.Outputs[b.args[w.Times]].Array), b.numberOf(w.Times)
 		}
@@ -381,7 +384,7 @@ var stateWords = [...]uint32{
 	agg.FromFixedThirdPower: kernels.ParquetFixedThirdPower, agg.FromFixedFourthPower: kernels.ParquetFixedFourthPower,
 	agg.FromSign:     kernels.ParquetSign,
 	agg.FromUnsigned: kernels.ParquetUnsigned, agg.FromUnsignedNot: kernels.ParquetUnsignedNot,
-	agg.FromText: kernels.ParquetCopy, agg.FromPrefix: kernels.ParquetPrefix,
+	agg.FromText: kernels.ParquetCopy, agg.FromPrefix: kernels.ParquetPrefix, agg.FromPosition: kernels.ParquetPosition,
 }
 
 // numberOf is how kernels read the words of argument i as doubles.

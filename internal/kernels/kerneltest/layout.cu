@@ -194,6 +194,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetJob, nulls);
   *out++ = __builtin_offsetof(ParquetJob, steps);
   *out++ = __builtin_offsetof(ParquetJob, dicts);
+  *out++ = __builtin_offsetof(ParquetJob, units);
   *out++ = __builtin_offsetof(ParquetJob, patterns);
   *out++ = __builtin_offsetof(ParquetJob, arrays);
   *out++ = __builtin_offsetof(ParquetJob, places);
@@ -210,6 +211,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetJob, dict_count);
   *out++ = __builtin_offsetof(ParquetJob, registers);
   *out++ = __builtin_offsetof(ParquetJob, rows);
+  *out++ = __builtin_offsetof(ParquetJob, unit_count);
   *out++ = __builtin_offsetof(ParquetJob, text_end);
   *out++ = __builtin_offsetof(ParquetJob, hash_words);
   *out++ = __builtin_offsetof(ParquetJob, key_words);
@@ -255,6 +257,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetState, word);
   *out++ = __builtin_offsetof(ParquetState, number);
   *out++ = __builtin_offsetof(ParquetState, times);
+  *out++ = __builtin_offsetof(ParquetState, other);
   *out++ = sizeof(ParquetStep);
   *out++ = __builtin_offsetof(ParquetStep, constant);
   *out++ = __builtin_offsetof(ParquetStep, code);
@@ -276,6 +279,9 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetTextStore, mask);
   *out++ = __builtin_offsetof(ParquetTextStore, words);
   *out++ = __builtin_offsetof(ParquetTextStore, base);
+  *out++ = sizeof(ParquetUnit);
+  *out++ = __builtin_offsetof(ParquetUnit, position);
+  *out++ = __builtin_offsetof(ParquetUnit, first);
   *out++ = sizeof(EgaBuckets);
   *out++ = __builtin_offsetof(EgaBuckets, rows);
   *out++ = __builtin_offsetof(EgaBuckets, offsets);

@@ -41,6 +41,7 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.ParquetStep](),
 	reflect.TypeFor[kernels.ParquetTask](),
 	reflect.TypeFor[kernels.ParquetTextStore](),
+	reflect.TypeFor[kernels.ParquetUnit](),
 	reflect.TypeFor[kerneltest.EgaBuckets](),
 	reflect.TypeFor[kerneltest.PageAsk](),
 	reflect.TypeFor[kerneltest.PageCounts](),
