@@ -35,6 +35,11 @@ type bound struct {
 	negate bool
 	kernel kernel
 	choose *choice
+	// of a choice of constant texts; nil: any other
+	constants *constants
+	// of a strict node whose one argument is a time: how many of its steps, from a multiple of as
+	// many on, give the same text; 0: that is not known
+	bucket int64
 	skip   skipper // what bounds say about it; nil: nothing is known
 	narrow bool    // the kernel takes narrow vectors, and may give one
 	sure   bool    // the kernel never fails
@@ -131,6 +136,15 @@ func (n *bound) fold() *bound {
 // neverFails says so of a node, if it is so.
 func (n *bound) neverFails(sure bool) *bound {
 	n.sure = sure
+	return n
+}
+
+// bucketed says of a node of a text whether it is the same for all times of a bucket of so many
+// steps (bound.bucket), if that is more than 0.
+func (n *bound) bucketed(steps int64) *bound {
+	if n.kind == boundStrict {
+		n.bucket = steps
+	}
 	return n
 }
 

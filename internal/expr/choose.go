@@ -41,6 +41,7 @@ func newBranches(n *bound) *branches {
 func newChoice(t column.Type, c *choice) *bound {
 	n := &bound{kind: boundChoose, typ: t, choose: c}
 	n.args = append(append(append(n.args, c.conds...), c.thens...), c.els)
+	n.constants = newConstants(t, c)
 	if n.onAllRows() {
 		n.kernel, n.narrow = chooseAll, t.Rep() == column.RepWide
 	}

@@ -22,7 +22,10 @@
 //
 // Dictionaries. A strict expression over a single column is computed once an
 // entry of the column's dictionary and not once a row (eval_dict.go), so
-// that `id1 = 'x'` costs a table look-up a row.
+// that `id1 = 'x'` costs a table look-up a row. Two kinds of texts get a
+// dictionary here: the values of a case that are all constant
+// (choose_constants.go), and texts of days, hours or minutes of a time
+// (eval_bucket.go).
 //
 // Lists and maps, which some aggregates give, pass through whole, are tested
 // with is null, or, lists, are taken apart by functions; binding refuses

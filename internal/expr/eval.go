@@ -90,6 +90,7 @@ type step struct {
 	f       frame
 	entries *entryCache
 	branch  *branches
+	buckets *buckets
 }
 
 func (m *machine) newStep(n *bound) *step {
@@ -98,6 +99,10 @@ func (m *machine) newStep(n *bound) *step {
 	}
 	s := &step{node: n, eval: m}
 	m.steps[n] = s
+	if n.constants != nil {
+		s.args = []*step{m.newStep(n.constants.number)}
+		return s
+	}
 	if n.kind == boundChoose && n.kernel == nil {
 		s.branch = newBranches(n)
 		return s
@@ -131,6 +136,9 @@ func (s *step) compute() error {
 		s.constant(b.Rows)
 		return nil
 	case boundChoose:
+		if s.node.constants != nil {
+			return s.chooseConstant()
+		}
 		if s.branch != nil {
 			return s.choose()
 		}
@@ -138,6 +146,11 @@ func (s *step) compute() error {
 	}
 	if done, err := s.byEntry(); done || err != nil {
 		return err
+	}
+	if s.node.bucket > 0 {
+		if done, err := s.byBucket(); done || err != nil {
+			return err
+		}
 	}
 	return s.byRow()
 }

@@ -12,8 +12,9 @@ type frame struct {
 	n     int
 	args  []*column.Vector
 	out   column.Vector
-	nulls []bool // memory for out.Null
-	own   bool   // out.Null is nulls, not that of an argument
+	nulls []bool  // memory for out.Null
+	own   bool    // out.Null is nulls, not that of an argument
+	codes []int32 // memory for the codes of a result
 
 	ints []int64 // memory for out, of a kernel that may give a narrow vector
 	wide []decimal256.Num

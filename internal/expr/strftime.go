@@ -50,7 +50,8 @@ func momentKernel(t column.Type, row func(f *frame, i int, m *moment, to []byte)
 // named binds dayname and monthname.
 func named(name func(m *moment) string) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
-		return c.strict(momentKernel(c.args[0].typ, func(_ *frame, _ int, m *moment, to []byte) []byte { return append(to, name(m)...) }), c.args[0]), nil
+		n := c.strict(momentKernel(c.args[0].typ, func(_ *frame, _ int, m *moment, to []byte) []byte { return append(to, name(m)...) }), c.args[0])
+		return n.bucketed(stepsPerDay(c.args[0].typ)), nil
 	}
 }
 
@@ -173,19 +174,41 @@ func strftime(c *call) (*bound, error) {
 		return nil, err
 	}
 	var write []conversion
+	seconds := int64(secondsPerDay) // of the times that have the same text; 0: not one
 	for _, p := range parts {
 		if p.conversion != "" {
 			write = append(write, conversions[p.conversion])
+			seconds = min(seconds, secondsOf(p.conversion))
 			continue
 		}
 		write = append(write, func(_ *moment, to []byte) []byte { return append(to, p.text...) })
 	}
-	return c.strict(momentKernel(c.args[0].typ, func(_ *frame, _ int, m *moment, to []byte) []byte {
+	n := c.strict(momentKernel(c.args[0].typ, func(_ *frame, _ int, m *moment, to []byte) []byte {
 		for _, w := range write {
 			to = w(m, to)
 		}
 		return to
-	}), c.args[0]), nil
+	}), c.args[0])
+	if perDay := stepsPerDay(c.args[0].typ); perDay > 1 {
+		return n.bucketed(perDay / secondsPerDay * seconds), nil
+	}
+	return n.bucketed(1), nil
+}
+
+// secondsOf is how many seconds, from a multiple of as many on, a conversion writes the same for;
+// 0: fewer than one.
+func secondsOf(conversion string) int64 {
+	switch conversion[len(conversion)-1] {
+	case 'f', 'g', 'n':
+		return 0
+	case 'S':
+		return 1
+	case 'M':
+		return 60
+	case 'H', 'I', 'p':
+		return 3600
+	}
+	return secondsPerDay
 }
 
 // read is what strptime has read of a text.
