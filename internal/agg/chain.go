@@ -166,6 +166,15 @@ func (k link) base() *uint64      { return &k.row[k.cold+k.runWords()+1] }
 
 // values is how many values the group has seen.
 func (k link) values() uint64 { return *k.tail() >> countShift }
+
+// mostEntries is how many entries there may be in memory.
+func (k link) mostEntries() int {
+	if k.dedupes() {
+		return int(*k.compacted() + k.values() - *k.base())
+	}
+	return int(k.values())
+}
+
 func (k link) room() int      { return int(*k.tail() & roomMask) }
 func (k link) isInline() bool { return *k.tail()&chainInline != 0 }
 func (k link) hasBlobs() bool { return *k.head() != 0 && !k.isInline() }

@@ -38,7 +38,12 @@ type indexed struct {
 // index lists the strings of a chain that are in memory, in the order they have there. Whenever it
 // has `most` of them it calls full and begins anew; 0: it lists all.
 func (w *workspace) index(k link, reg *arena.Arenas, most int, full func() error) error {
-	w.chunks, w.items = reg.Chunks(), w.items[:0]
+	w.chunks = reg.Chunks()
+	all := k.mostEntries()
+	if most > 0 {
+		all = min(all, most)
+	}
+	w.items = grow(w.items, all)[:0]
 	return k.refs(reg, &w.stop, func(ref uint64, words []uint64) error {
 		for at := 0; at < len(words); {
 			if most > 0 && len(w.items) == most {
