@@ -136,14 +136,14 @@ func (q question) settled() question {
 // pick returns the questions named in a list, or all of some sets for an empty one.
 func pick(sets, list string) ([]question, error) {
 	var all, out []question
-	for _, set := range []string{"h2o", "clickbench", "tpch"} {
+	for _, set := range []string{"h2o", "clickbench", "tpch", "others"} {
 		all = append(all, inSet(set)...)
 	}
 	if list == "" {
 		for _, set := range splitList(sets) {
 			some := inSet(set)
 			if some == nil {
-				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench or tpch", set)
+				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch or others", set)
 			}
 			out = append(out, some...)
 		}
@@ -169,6 +169,8 @@ func inSet(set string) []question {
 		return clickbench
 	case "tpch":
 		return tpch
+	case "others":
+		return others
 	}
 	return nil
 }

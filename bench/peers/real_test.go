@@ -152,7 +152,7 @@ func TestScalingReport(t *testing.T) {
 // On small data gagg answers every real query as DuckDB does.
 func TestRealAnswers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds gagg and asks 45 questions")
+		t.Skip("builds gagg and asks 82 questions")
 	}
 	t.Chdir("../..") // where peer.mjs is found
 	if _, err := os.Stat("bench/peers/node_modules"); err != nil {
@@ -170,7 +170,7 @@ func TestRealAnswers(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	b := bench{gagg: gagg{path: command, threads: 2}, engines: []string{"duckdb"}, versions: map[string]string{}}
-	for _, q := range slices.Concat(clickbench, tpch) {
+	for _, q := range slices.Concat(clickbench, tpch, others) {
 		line, err := b.realQuestion(t.Context(), s, q)
 		if err != nil {
 			t.Fatalf("%s: %v", q.name, err)
