@@ -2,6 +2,7 @@ package gagg_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -12,8 +13,11 @@ import (
 // in tables and in partitions.
 func TestTopGroups(t *testing.T) {
 	file := gagg.Files(randomFile(t, inShort(20_000, 120_000)))
-	for _, aggs := range [][]string{{"count(*) as n", "min(s)", "sum(x)"}, {"count(distinct i) as n"}, {"max(x)", "count(distinct i) as n", "count(*)"}} {
+	for _, aggs := range [][]string{{"count(*) as n", "min(s)", "sum(x)"}, {"count(distinct i) as n"}, {"max(x)", "count(distinct i) as n", "count(*)"}, {"sum(i) as n"}, {"max(i) as n", "count(*)"}, {"min(i) as n", "sum(x)"}} {
 		q := gagg.Query{From: file, By: []string{"k"}, Aggs: exprs(aggs...), OrderBy: []string{"n desc", "k"}}
+		if strings.HasPrefix(aggs[0], "min(i)") {
+			q.OrderBy[0] = "n"
+		}
 		all := mustAnswer(t, q, gagg.Options{Threads: 2, Partitions: 16})
 		for _, o := range []gagg.Options{{Threads: 1}, {Threads: 3}, {Threads: 2, Partitions: 64}} {
 			for _, limit := range []int{1, 20, 1000} {

@@ -119,7 +119,7 @@ func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	c := &l.calls[call]
 	switch {
 	case c.null:
-	case l.CountsRows(call):
+	case l.countsRows(call):
 		n := l.counted[c.part]
 		return Result{c.result, n.off, n.shift, n.mask}, true
 	case c.fn == fnSum && l.fitsWord(c) && !l.sets[c.set].nulls.in() && !l.sets[c.set].unseen.in():
@@ -129,11 +129,49 @@ func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	return Result{}, false
 }
 
-// CountsRows reports whether a call counts all rows of its part, so that ResultWord tells where the
+// countsRows reports whether a call counts all rows of its part, so that ResultWord tells where the
 // count is.
-func (l *Layout) CountsRows(call int) bool {
+func (l *Layout) countsRows(call int) bool {
 	c := &l.calls[call]
 	return !c.null && c.fn == fnCount && c.set == allRows
+}
+
+// Rank is the place of a group among others by the result of a call, as far as one of its rows
+// tells: ((row[Word] >> Shift) & Mask) ^ Flip. That of the whole group is the sum of those of its
+// rows, or the greatest of them.
+type Rank struct {
+	Word       int
+	Shift      uint8
+	Mask, Flip uint64
+	Greatest   bool
+}
+
+// RankOf tells the rank by which groups come in the order of a call's result, descending or
+// ascending; NULL comes last, with the least rank. It is known of counts, and of sums that no value
+// makes smaller, descending, of max descending and of min ascending.
+func (l *Layout) RankOf(call int, descending bool) (r Rank, ok bool) {
+	c := &l.calls[call]
+	const sign = 1 << 63
+	switch {
+	case c.null || c.linear != nil:
+	case l.countsRows(call) && descending, c.fn == fnSum && descending && l.grows(c):
+		at, ok := l.ResultWord(call)
+		return Rank{Word: at.Word, Shift: at.Shift, Mask: at.Mask}, ok
+	case c.fn == fnMax && descending && l.slots[c.slots[0]].op == opMaxInt:
+		return Rank{l.slots[c.slots[0]].hot, 0, math.MaxUint64, sign, true}, true
+	case c.fn == fnMin && !descending && l.slots[c.slots[0]].op == opMinInt:
+		return Rank{l.slots[c.slots[0]].hot, 0, math.MaxUint64, sign - 1, true}, true
+	}
+	return Rank{}, false
+}
+
+// grows reports whether no row makes a sum smaller.
+func (l *Layout) grows(c *call) bool {
+	if c.slots[0] == none {
+		return false
+	}
+	x := l.slots[c.slots[0]].x
+	return x >= 0 && x < len(l.natural) && l.natural[x]
 }
 
 // finisher is one call of Finish.

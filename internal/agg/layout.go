@@ -114,6 +114,8 @@ type Layout struct {
 	// the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
 	packed int
 	relies []bool // by argument: see Relies
+	// by argument: none of its values is negative, and the layout relies on that
+	natural []bool
 
 	batchBytes int
 
@@ -198,7 +200,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 		o.Windows, o.Special = nil, true // states may be of any
 	}
 	b := builder{
-		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},
+		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges)), natural: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},
 		maxRows: o.MaxRows, filled: o.Filled, ranges: o.Ranges, wantRows: []bool{o.Device}, device: o.Device,
 		windows: o.Windows, special: o.Special,
 	}

@@ -53,7 +53,7 @@ func (b *builder) placePacked(s *slot) {
 	s.op, s.shift, s.hot = opAddCounted, uint8(bits.Len64(uint64(b.maxRows))), b.words(0)
 	b.rows = field{off: s.hot, mask: 1<<s.shift - 1}
 	b.counted = []field{b.rows}
-	b.relies[s.x] = true
+	b.relies[s.x], b.natural[s.x] = true, true
 }
 
 // addCounted adds values, and a row for each of them.

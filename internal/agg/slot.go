@@ -79,7 +79,7 @@ const (
 func (b *builder) sumOp(t column.Type, arg int) op {
 	o := sumOp(t, b.maxRows)
 	if o != opAddInt && b.part == 0 && arg < len(b.ranges) && fitsWord(b.ranges[arg], b.maxRows) {
-		b.relies[arg] = true
+		b.relies[arg], b.natural[arg] = true, !b.ranges[arg].Signed
 		return opAddInt
 	}
 	return o

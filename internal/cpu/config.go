@@ -103,7 +103,7 @@ type Config struct {
 	// Limit is how many groups are wanted, the first in order of hash; 0: all are.
 	Limit int
 
-	// TopN says that only the groups with the greatest counts are wanted; nil: all are.
+	// TopN says that only the groups of the greatest rank are wanted; nil: all are.
 	TopN *TopN
 
 	// PassLeast is how many rows a partition has at least for a device to aggregate it (Pass);

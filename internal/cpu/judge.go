@@ -23,7 +23,7 @@ const (
 	// narrowStride is up to how many words a row is as short as those that TableConfig was measured
 	// with.
 	narrowStride = 4
-	// topReduction is leastReduction where groups of the greatest counts alone are wanted: from
+	// topReduction is leastReduction where groups of the greatest rank alone are wanted: from
 	// tables the others need not be merged.
 	topReduction = 1.3
 	// longReduction is leastReduction of rows whose values are longer than they are, and longRows

@@ -6,48 +6,50 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file leaves out most groups before any is merged, where only those with the greatest counts
-// are wanted and all groups lie in tables that have grown to the end of the input. Then a key is in
-// each table once at most, and the count of its group is the sum of its counts in all tables.
+// This file leaves out most groups before any is merged, where only those of the greatest rank, as
+// by their counts, are wanted and all groups lie in tables that have grown to the end of the input.
+// Then a key is in each table once at most, and the rank of its group is the sum of its ranks in
+// all tables, or the greatest of them (agg.Rank).
 //
-//	the greatest counts of each table ──look-ups──▶ their sums ──▶ the bound: N groups count as much
-//	the bound / tables                ──▶ candidates: a group that counts as much has a row that counts this, in one table at least
+//	the greatest ranks of each table  ──look-ups──▶ theirs whole ──▶ the bound: N groups have as much
+//	the bound / tables                ──▶ candidates: a group that has as much has a row that has this, in one table at least
 //	candidates ──look-ups──▶ their rows, in all tables. The others leave
 //
-// TOP-KEPT: a group that counts as much as the last one wanted stays, with all its rows.
+// Where the greatest rank is the group's, its row has the bound itself.
+//
+// TOP-KEPT: a group with the rank of the last one wanted stays, with all its rows.
 
-// TopN says that of all groups only the N with the greatest counts are wanted, and those that count
-// as much as the last of them.
+// TopN says that of all groups only the N of the greatest rank are wanted, and those with the rank
+// of the last of them.
 type TopN struct {
 	Groups int
-	Word   int // of a row, where its count is: (row[Word] >> Shift) & Mask
-	Shift  uint8
-	Mask   uint64
+	agg.Rank
 }
 
 const (
-	// MostTopN is the greatest N: as many counts are 8 KiB, which stay in a core's first cache.
+	// MostTopN is the greatest N: as many ranks are 8 KiB, which stay in a core's first cache.
 	MostTopN = 1 << 10
 	// topShare is of how many groups at most one is a candidate. Candidates are looked up in each
 	// table, which costs up to a sixteenth of merging all groups.
 	topShare = 16
-	// topBlock is of how many groups the greatest count is kept: their rows are in a core's first
-	// cache when they are read for their hashes and for their counts, and few blocks of many have a
+	// topBlock is of how many groups the greatest rank is kept: their rows are in a core's first
+	// cache when they are read for their hashes and for their ranks, and few blocks of many have a
 	// candidate.
 	topBlock = hashRows
 )
 
-// count is the count in a row.
-func (t *TopN) count(row []uint64) uint64 { return row[t.Word] >> (t.Shift & 63) & t.Mask }
+// rank is the rank in a row.
+func (t *TopN) rank(row []uint64) uint64 { return row[t.Word]>>(t.Shift&63)&t.Mask ^ t.Flip }
 
 // placed is where a group is.
 type placed struct {
 	worker int
 	group  uint32
-	count  uint64
+	rank   uint64
 }
 
 // dropBelowTopN has the groups leave the tables that are not among the first N, if there are many
@@ -78,12 +80,12 @@ func (r *Run) dropBelowTopN(workers []*Worker, groups int) error {
 	return t.each(func(i int) error { t.keep(i, candidates); return nil })
 }
 
-// topNFinder looks for the greatest counts.
+// topNFinder looks for the greatest ranks.
 type topNFinder struct {
 	*TopN
 	run     *Run
 	workers []*Worker // whose tables have groups
-	// by worker: the greatest count of each topBlock groups, which tells where no candidate is
+	// by worker: the greatest rank of each topBlock groups, which tells where no candidate is
 	tops [][]uint64
 }
 
@@ -105,35 +107,38 @@ func (t *topNFinder) tables() uint64 {
 	return uint64(len(t.workers))
 }
 
-// least is the least count, in one table, of a group that is wanted; 0: not known.
+// least is the least rank, in one table, of a group that is wanted; 0: not known.
 func (t *topNFinder) least() (uint64, error) {
 	greatest := make([][]placed, len(t.workers))
 	err := t.each(func(i int) error { greatest[i] = t.greatest(i); return nil })
 	if err != nil {
 		return 0, err
 	}
-	var sums []uint64
+	var ranks []uint64
 	met := map[placed]bool{}
 	for _, p := range slices.Concat(greatest...) {
-		if first, sum := t.sum(p); !met[first] {
+		if first, rank := t.whole(p); !met[first] {
 			met[first] = true
-			sums = append(sums, sum)
+			ranks = append(ranks, rank)
 		}
 	}
-	if len(sums) < t.Groups {
+	if len(ranks) < t.Groups {
 		return 0, nil
 	}
-	slices.Sort(sums)
-	bound := sums[len(sums)-t.Groups]
+	slices.Sort(ranks)
+	bound := ranks[len(ranks)-t.Groups]
+	if t.Greatest {
+		return bound, nil
+	}
 	return (bound + t.tables() - 1) / t.tables(), nil
 }
 
-// greatest is the groups of a worker's table with the greatest counts, as many as are wanted. It
-// goes over all rows, so it also shows their hashes to the sketch, and keeps the greatest count of
-// each block.
+// greatest is the groups of a worker's table of the greatest rank, as many as are wanted. It goes
+// over all rows, so it also shows their hashes to the sketch, and keeps the greatest rank of each
+// block.
 func (t *topNFinder) greatest(worker int) []placed {
 	w := t.workers[worker]
-	tab, best := w.table, countHeap{most: t.Groups}
+	tab, best := w.table, rankHeap{most: t.Groups}
 	block := topBlock * tab.rows.Stride
 	for rows, first := tab.rows.Rows, uint32(0); len(rows) > 0; first += topBlock {
 		some := rows[:min(block, len(rows))]
@@ -141,7 +146,7 @@ func (t *topNFinder) greatest(worker int) []placed {
 		w.note(some)
 		top := uint64(0)
 		for g := first; len(some) > 0; g, some = g+1, some[tab.rows.Stride:] {
-			n := t.count(some)
+			n := t.rank(some)
 			if top = max(top, n); best.takes(n) && !tab.hasLeft(g) {
 				best.add(placed{worker, g, n})
 			}
@@ -152,31 +157,31 @@ func (t *topNFinder) greatest(worker int) []placed {
 	return best.all
 }
 
-// countHeap is the groups with the greatest counts so far: once they are as many as are wanted, a
-// heap with the least of them first.
-type countHeap struct {
+// rankHeap is the groups of the greatest rank so far: once they are as many as are wanted, a heap
+// with the least of them first.
+type rankHeap struct {
 	most int
 	all  []placed
 }
 
-// takes reports whether a group that counts n belongs there.
-func (h *countHeap) takes(n uint64) bool { return len(h.all) < h.most || n > h.all[0].count }
+// takes reports whether a group of rank n belongs there.
+func (h *rankHeap) takes(n uint64) bool { return len(h.all) < h.most || n > h.all[0].rank }
 
 // add adds a group that belongs there, in place of the least one if there are enough.
-func (h *countHeap) add(p placed) {
+func (h *rankHeap) add(p placed) {
 	if len(h.all) < h.most {
 		if h.all = append(h.all, p); len(h.all) == h.most {
-			slices.SortFunc(h.all, func(a, b placed) int { return cmp.Compare(a.count, b.count) })
+			slices.SortFunc(h.all, func(a, b placed) int { return cmp.Compare(a.rank, b.rank) })
 		}
 		return
 	}
 	h.all[0] = p
 	for i := 0; ; { // downwards
 		k := 2*i + 1
-		if k+1 < len(h.all) && h.all[k+1].count < h.all[k].count {
+		if k+1 < len(h.all) && h.all[k+1].rank < h.all[k].rank {
 			k++
 		}
-		if k >= len(h.all) || h.all[i].count <= h.all[k].count {
+		if k >= len(h.all) || h.all[i].rank <= h.all[k].rank {
 			return
 		}
 		h.all[i], h.all[k] = h.all[k], h.all[i]
@@ -184,11 +189,11 @@ func (h *countHeap) add(p placed) {
 	}
 }
 
-// sum is the sum of a group's counts in all tables, and where it is in the first of them.
-func (t *topNFinder) sum(p placed) (first placed, sum uint64) {
-	first, sum = placed{worker: p.worker, group: p.group}, p.count
+// whole is a group's rank by all tables, and where it is in the first of them.
+func (t *topNFinder) whole(p placed) (first placed, rank uint64) {
+	first, rank = placed{worker: p.worker, group: p.group}, p.rank
 	if t.tables() == 1 {
-		return first, sum
+		return first, rank
 	}
 	row := t.row(p)
 	for i, w := range t.workers {
@@ -196,13 +201,17 @@ func (t *topNFinder) sum(p placed) (first placed, sum uint64) {
 			continue
 		}
 		if g := w.table.lookUp(t.run.cfg, row); g != noGroup {
-			sum += t.count(t.row(placed{worker: i, group: g}))
+			if here := t.rank(t.row(placed{worker: i, group: g})); t.Greatest {
+				rank = max(rank, here)
+			} else {
+				rank += here
+			}
 			if i < first.worker {
 				first = placed{worker: i, group: g}
 			}
 		}
 	}
-	return first, sum
+	return first, rank
 }
 
 // row is the row of a group.
@@ -211,7 +220,7 @@ func (t *topNFinder) row(p placed) []uint64 {
 	return rows.Rows[int(p.group)*rows.Stride : int(p.group+1)*rows.Stride]
 }
 
-// candidates is the groups that count so much in a table; few: they are as many as most at most.
+// candidates is the groups that have such a rank in a table; few: they are as many as most at most.
 func (t *topNFinder) candidates(least uint64, most int) (all []placed, few bool, err error) {
 	lists := make([][]placed, len(t.workers))
 	var n atomic.Int64
@@ -224,7 +233,7 @@ func (t *topNFinder) candidates(least uint64, most int) (all []placed, few bool,
 			}
 			some := tab.rows.Rows[b*block : min((b+1)*block, len(tab.rows.Rows))]
 			for g := uint32(b) * topBlock; len(some) > 0; g, some = g+1, some[tab.rows.Stride:] {
-				if t.count(some) < least || tab.hasLeft(g) {
+				if t.rank(some) < least || tab.hasLeft(g) {
 					continue
 				}
 				if lists[i] = append(lists[i], placed{worker: i, group: g}); n.Add(1) > int64(most) {

@@ -1,13 +1,18 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // topRun is count(*) by texts and an integer, n rows a batch: a few groups of many rows, and many
@@ -55,11 +60,11 @@ func TestTop(t *testing.T) {
 						if given {
 							cfg.Memory.Table = 16 << 10
 						}
-						word, ok := cfg.States.ResultWord(0)
-						if !ok || !cfg.States.CountsRows(0) {
+						rank, ok := cfg.States.RankOf(0, true)
+						if !ok {
 							t.Fatal("counts are in no word")
 						}
-						cfg.TopN = &TopN{Groups: groups, Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+						cfg.TopN = &TopN{groups, rank}
 						got, _, err := r.run(t, cfg, threads)
 						if err != nil {
 							t.Fatal(err)
@@ -102,11 +107,123 @@ func TestTopOfPairs(t *testing.T) {
 	r.want["the greatest of all"] = [4]int64{0, 4000}
 	for _, threads := range []int{1, 3} {
 		cfg := r.config(1<<30, keepsTable, noLimit)
-		word, _ := cfg.States.ResultWord(0)
-		cfg.TopN = &TopN{Groups: 1, Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+		rank, _ := cfg.States.RankOf(0, true)
+		cfg.TopN = &TopN{1, rank}
 		got, _, err := r.run(t, cfg, threads)
 		if err != nil || len(got) > 100 || got["the greatest of all"][1] != 4000 {
 			t.Errorf("%d threads: %d groups, error %v", threads, len(got), err)
+		}
+	}
+}
+
+// TOP-KEPT by other ranks than counts: sums of values that are not negative, greatest and least
+// values, some NULL. The wanted groups come out whole, and most others do not.
+func TestTopOfRanks(t *testing.T) {
+	const nbatches, rows, all, wanted, most = 40, 2000, 30_000, 20, 1 << 21
+	rng := rand.New(rand.NewPCG(6, 7))
+	var in batches
+	type values struct {
+		rows, sum, most int64
+		any             bool
+	}
+	want := map[int64]*values{}
+	for n := range nbatches {
+		keys := column.Vector{Type: int64Type, Len: rows, Int: make([]int64, rows)}
+		x := column.Vector{Type: int64Type, Len: rows, Int: make([]int64, rows), Null: make([]bool, rows)}
+		for i := range rows {
+			key, v := rng.Int64N(all), int64(math.Exp(math.Pow(rng.Float64(), 8)*14)) // few are large
+			keys.Int[i], x.Int[i], x.Null[i] = key, v, rng.IntN(5) == 0
+			if want[key] == nil {
+				want[key] = &values{}
+			}
+			w := want[key]
+			w.rows, w.sum = w.rows+1, w.sum+v
+			if !x.Null[i] {
+				w.most, w.any = max(w.most, v), true
+			}
+		}
+		full, less := x, x
+		full.Null, less.Int = nil, make([]int64, rows)
+		for i, v := range x.Int {
+			less.Int[i] = most - v
+		}
+		in = append(in, column.Batch{Rows: rows, First: int64(n * rows), Cols: []column.Vector{keys, x, full, less}})
+	}
+	for _, c := range []struct {
+		name       string
+		col        int
+		descending bool
+		of         func(w *values) int64 // the least is first
+	}{
+		{"sum", 2, true, func(w *values) int64 { return -w.sum }},
+		{"max", 1, true, func(w *values) int64 { return -w.most }},
+		{"min", 3, false, func(w *values) int64 { return most - w.most }},
+	} {
+		for _, threads := range []int{1, 3, 8} {
+			keys := key.NewLayout([]key.Column{{Type: int64Type, Filled: true}})
+			call, _, err := agg.Resolve(c.name, []column.Type{int64Type}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count, _, _ := agg.Resolve("count", nil, nil)
+			states := agg.Compile([]agg.Call{{Func: call, Args: []int{0}, Types: []column.Type{int64Type}}, {Func: count}}, 1+keys.Words,
+				agg.Options{MaxRows: nbatches * rows, Filled: []bool{c.col == 2}, Ranges: []column.Range{{Most: most}}})
+			rank, ok := states.RankOf(0, c.descending)
+			if !ok {
+				t.Fatalf("%s has no rank", c.name)
+			}
+			if _, ok := states.RankOf(0, !c.descending); ok {
+				t.Fatalf("%s has a rank the other way round", c.name)
+			}
+			cfg := &setup{Config: &Config{
+				Keys: keys, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(noLimit), Stride: Stride(keys, states),
+				Rows: nbatches * rows, AtMost: -1, Table: keepsTable, Budget: noLimit, TopN: &TopN{wanted, rank},
+			}}
+			g, err := cfg.group(t.Context(), Input{
+				Units: len(in), Reader: func() Reader { return &batchReader{all: in} }, Done: func(int, int64) {},
+				Pipeline: func() Pipeline { return Pipeline{Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(c.col)}} },
+			}, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := cfg.run().NewMerger(g.Buckets)
+			got := map[int64]bool{}
+			for p := range g.Buckets[0].Partitions() {
+				err = errors.Join(err, m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
+					d := key.Decoder{Layout: keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
+					d.Begin(rows)
+					var k, n column.Vector
+					d.Decode(0, rows, &k)
+					if err := states.Finish(1, rows, cfg.Stride, cfg.Arenas, &n); err != nil {
+						return err
+					}
+					for i, key := range k.Int {
+						if got[key] = true; n.Int[i] != want[key].rows {
+							t.Errorf("%s, %d threads: group %d counts %d, want %d", c.name, threads, key, n.Int[i], want[key].rows)
+						}
+					}
+					return nil
+				}))
+			}
+			closed(t, &g)
+			if err = errors.Join(err, m.Close()); err != nil {
+				t.Fatal(err)
+			}
+			var order []int64
+			for _, w := range want {
+				if w.any {
+					order = append(order, c.of(w))
+				}
+			}
+			slices.Sort(order)
+			for key, w := range want {
+				if w.any && c.of(w) <= order[wanted-1] && !got[key] {
+					t.Errorf("%s, %d threads: group %d is not there", c.name, threads, key)
+				}
+			}
+			if few := rank.Greatest || threads < 8; few && len(got) > len(want)/10 { // of a sum an eighth may be in each table
+				t.Errorf("%s, %d threads: %d of %d groups came out", c.name, threads, len(got), len(want))
+			}
 		}
 	}
 }

@@ -21,17 +21,22 @@ func (p *Plan) HashLimit() (int, bool) {
 	return int(q.Limit + q.Offset), q.Offset < mostLimit && q.Limit+q.Offset <= mostLimit
 }
 
-// TopN says how many groups are wanted, and which word of a row has the count, of a query that
-// wants those with the greatest counts; nil: it is another query, or wants too many. The other
-// groups are never finished, so no result of theirs may be able to fail (STEP-ERRORS).
+// TopN says how many groups are wanted, and which word of a row has the rank, of a query that wants
+// those with the greatest counts, sums or values, or the least values; nil: it is another query, or
+// wants too many. The other groups are never finished, so no result of theirs may be able to fail
+// (STEP-ERRORS).
 func (p *Plan) TopN(states *agg.Layout) *cpu.TopN {
 	q := p.Query
-	if q.Limit <= 0 || len(q.Groupings) > 0 || q.Offset >= cpu.MostTopN || q.Limit+q.Offset > cpu.MostTopN || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {
+	if q.Limit <= 0 || len(q.Groupings) > 0 || q.Offset >= cpu.MostTopN || q.Limit+q.Offset > cpu.MostTopN || len(q.Order) == 0 || q.Order[0].NullsFirst || q.Having != nil || len(q.FallibleKeys()) > 0 {
 		return nil
 	}
 	col, plain := q.Order[0].Expr.Column()
 	call := col - len(q.Keys)
-	if !plain || call < 0 || !states.CountsRows(call) {
+	if !plain || call < 0 {
+		return nil
+	}
+	rank, known := states.RankOf(call, q.Order[0].Desc)
+	if !known {
 		return nil
 	}
 	for _, out := range q.Out {
@@ -44,6 +49,5 @@ func (p *Plan) TopN(states *agg.Layout) *cpu.TopN {
 			return nil
 		}
 	}
-	word, _ := states.ResultWord(call)
-	return &cpu.TopN{Groups: int(q.Limit + q.Offset), Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+	return &cpu.TopN{Groups: int(q.Limit + q.Offset), Rank: rank}
 }
