@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -308,4 +310,29 @@ func isSpan(n Node) bool {
 func isTextNode(n Node) bool {
 	lit, ok := n.(*Literal)
 	return ok && lit.Value.Type.Kind == column.String
+}
+
+// Letters of all code points, alone and between others, become what Unicode says, and what is not
+// UTF-8 stays.
+func TestLetters(t *testing.T) {
+	t.Parallel()
+	for _, letter := range []func(rune) rune{unicode.ToLower, capital} {
+		l := newLetterMap(letter)
+		for r := range rune(0x20000) {
+			if !utf8.ValidRune(r) {
+				continue
+			}
+			for _, s := range []string{string(r), "aÄ" + string(r) + "Жz"} {
+				if got, want := string(l.add(nil, []byte(s))), strings.Map(letter, s); got != want {
+					t.Fatalf("%q becomes %q, want %q", s, got, want)
+				}
+			}
+		}
+	}
+	for _, s := range []string{"\xd0", "A\xd0", "\xd0A", "\xc0\x80", "\xc1\xbf", "\x80A", "Я\xffЯ", "\xe2\x82"} {
+		want := strings.NewReplacer("A", "a", "Я", "я").Replace(s)
+		if got := string(newLetterMap(unicode.ToLower).add(nil, []byte(s))); got != want {
+			t.Errorf("%q becomes %q, want %q", s, got, want)
+		}
+	}
 }

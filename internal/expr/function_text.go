@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -12,40 +13,72 @@ import (
 // mapLetters binds a function that exchanges letters one by one. What is not
 // UTF-8 stays as it is.
 func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
-	var ascii [utf8.RuneSelf]byte
-	for c := range ascii {
-		ascii[c] = byte(letter(rune(c)))
+	made := sync.OnceValue(func() *letterMap { return newLetterMap(letter) })
+	return func(c *call) (*bound, error) {
+		l := made()
+		return c.strict(func(f *frame) error {
+			return f.eachBytes(func(i int, to []byte) []byte { return l.add(to, f.args[0].Bytes(i)) })
+		}, c.args...), nil
 	}
-	add := func(to, s []byte) []byte {
-		if isASCII(s) {
-			start := len(to)
-			to = append(to, s...)
-			for i, c := range to[start:] {
-				to[start+i] = ascii[c&(utf8.RuneSelf-1)]
-			}
-			return to
-		}
-		for i := 0; i < len(s); {
-			if c := s[i]; c < utf8.RuneSelf {
-				to = append(to, ascii[c])
-				i++
-				continue
-			}
-			r, size := utf8.DecodeRune(s[i:])
-			if r != utf8.RuneError {
-				to = utf8.AppendRune(to, letter(r))
-			} else {
-				to = append(to, s[i:i+size]...)
-			}
-			i += size
+}
+
+// letterMap is what letters become. Those of one and two bytes, which alphabets from Latin to Arabic
+// have, are looked up: decoding, mapping and encoding each takes ten times as long.
+type letterMap struct {
+	letter func(rune) rune
+	ascii  [utf8.RuneSelf]byte
+	two    [twoByteRunes]uint16
+}
+
+// twoByteRunes is how many of the first code points take two bytes at most.
+const twoByteRunes = 1 << 11
+
+func newLetterMap(letter func(rune) rune) *letterMap {
+	l := &letterMap{letter: letter}
+	for c := range l.ascii {
+		l.ascii[c] = byte(letter(rune(c)))
+	}
+	for r := range l.two {
+		l.two[r] = uint16(letter(rune(r)))
+	}
+	return l
+}
+
+// add appends the letters of s.
+func (l *letterMap) add(to, s []byte) []byte {
+	if isASCII(s) {
+		start := len(to)
+		to = append(to, s...)
+		for i, c := range to[start:] {
+			to[start+i] = l.ascii[c&(utf8.RuneSelf-1)]
 		}
 		return to
 	}
-	return func(c *call) (*bound, error) {
-		return c.strict(func(f *frame) error {
-			return f.eachBytes(func(i int, to []byte) []byte { return add(to, f.args[0].Bytes(i)) })
-		}, c.args...), nil
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			to = append(to, l.ascii[c])
+			i++
+			continue
+		}
+		if 0xc2 <= c && c < 0xe0 && i+1 < len(s) && s[i+1]>>6 == 2 {
+			if r := l.two[uint(c&0x1f)<<6|uint(s[i+1]&0x3f)]; utf8.RuneSelf <= r && r < twoByteRunes {
+				to = append(to, 0xc0|byte(r>>6), 0x80|byte(r&0x3f))
+			} else {
+				to = utf8.AppendRune(to, rune(r))
+			}
+			i += 2
+			continue
+		}
+		r, size := utf8.DecodeRune(s[i:])
+		if r != utf8.RuneError {
+			to = utf8.AppendRune(to, l.letter(r))
+		} else {
+			to = append(to, s[i:i+size]...)
+		}
+		i += size
 	}
+	return to
 }
 
 // isASCII reports whether s has ASCII characters only.
