@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"unsafe"
 	"weak"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -57,6 +58,10 @@ type translation struct {
 	null   []bool        // entries that became NULL; nil: none
 	values column.Vector // to's
 	nulls  []bool        // null's
+	// texts that are a part of those of the dictionary stay there: values.Data is lent, and data is
+	// the memory for others
+	lent bool
+	data []byte
 }
 
 // byEntry computes the node through its column's dictionary, if it can.
@@ -152,7 +157,7 @@ func (c *entryCache) translate(n *bound, v *column.Vector, t *translation) {
 		if err != nil {
 			return
 		}
-		t.add(out, in.Len)
+		t.add(out, &in)
 	}
 	t.to = &column.Dict{Values: t.values}
 	if slices.Contains(t.nulls, true) {
@@ -163,13 +168,17 @@ func (c *entryCache) translate(n *bound, v *column.Vector, t *translation) {
 // empty forgets the entries.
 func (t *translation) empty() {
 	d := &t.values
+	if t.lent {
+		d.Data, t.lent, t.data = t.data, false, nil
+	}
 	d.Int, d.Float, d.Wide, d.Span, d.Data = d.Int[:0], d.Float[:0], d.Wide[:0], d.Span[:0], d.Data[:0]
 	d.Len, t.nulls, t.to, t.null = 0, t.nulls[:0], nil, nil
 }
 
-// add adds the entries of a flat vector; of texts, all at once. There are so many in all.
-func (t *translation) add(v *column.Vector, all int) {
-	d := &t.values
+// add adds the entries of a flat vector, which are made of those of a dictionary; of texts, all at
+// once.
+func (t *translation) add(v, of *column.Vector) {
+	d, all := &t.values, of.Len
 	switch v.Type.Rep() {
 	case column.RepInt64:
 		d.Int = append(roomFor(d.Int, all), v.Int[:v.Len]...)
@@ -179,7 +188,11 @@ func (t *translation) add(v *column.Vector, all int) {
 		d.Wide = append(roomFor(d.Wide, all), v.Wide[:v.Len]...)
 	case column.RepBytes:
 		d.Span = append(roomFor(d.Span, all), v.Span[:v.Len]...)
-		d.Data = append(roomFor(d.Data, len(v.Data)+column.SpanPadding), v.Data...)
+		if len(v.Data) > 0 && unsafe.SliceData(v.Data) == unsafe.SliceData(of.Data) {
+			t.lent, t.data, d.Data = true, d.Data, v.Data
+		} else {
+			d.Data = append(roomFor(d.Data, len(v.Data)+column.SpanPadding), v.Data...)
+		}
 	}
 	if v.Null != nil || len(t.nulls) > 0 {
 		had := len(t.nulls)

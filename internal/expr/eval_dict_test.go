@@ -45,9 +45,10 @@ func TestTranslationsRecycled(t *testing.T) {
 	}
 	part := bindText(t, "60 / (strlen(s) - 6)").NewEval()
 	upper := bindText(t, "upper(s)").NewEval()
+	rest := bindText(t, "substr(s, 2)").NewEval() // texts that stay where they are
 	round := func(i int) {
 		b := codedBatch(dicts[i])
-		var n, up column.Vector
+		var n, up, cut column.Vector
 		for range entries/len(b.Cols[8].Codes) + 1 { // a large one is not translated at first sight
 			if err := part.Eval(b, &n); err != nil {
 				t.Fatal(err)
@@ -55,14 +56,20 @@ func TestTranslationsRecycled(t *testing.T) {
 			if err := upper.Eval(b, &up); err != nil {
 				t.Fatal(err)
 			}
+			if err := rest.Eval(b, &cut); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if n.Dict == nil || up.Dict == nil {
+		if n.Dict == nil || up.Dict == nil || cut.Dict == nil {
 			t.Fatalf("dictionary %d was not translated", i)
+		}
+		if &cut.Dict.Values.Data[0] != &dicts[i].Values.Data[0] {
+			t.Fatalf("dictionary %d was copied", i)
 		}
 		for row := 0; row < b.Rows; row += 100 {
 			want := fmt.Sprintf("T%d", int(b.Cols[8].Codes[row])+from(i))
 			null := len(want) == 6
-			if v := n.At(row); up.At(row).Bytes != want || v.Null != null || !null && v.Float != 60/float64(len(want)-6) {
+			if v := n.At(row); up.At(row).Bytes != want || cut.At(row).Bytes != want[1:] || v.Null != null || !null && v.Float != 60/float64(len(want)-6) {
 				t.Fatalf("dictionary %d, row %d: %v and %v of %q", i, row, v, up.At(row), want)
 			}
 		}
