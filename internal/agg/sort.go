@@ -121,11 +121,13 @@ func (w *workspace) sort(c *chain, words []uint64) {
 	}
 	w.other = sortItems(w.items, w.other, &w.stop)
 	if !c.keyDecides() {
-		w.sortEqual(func(a, b item) int {
-			if w.stop.due(longWork(0)) {
-				return 0
-			}
-			return c.compare(words[a.at:], words[b.at:])
+		w.eachEqual(w.items, func(same []item) {
+			slices.SortFunc(same, func(a, b item) int {
+				if w.stop.due(longWork(0)) {
+					return 0
+				}
+				return c.compare(words[a.at:], words[b.at:])
+			})
 		})
 	}
 }
@@ -138,15 +140,16 @@ func (w *workspace) sortByPlace(items []item) {
 	w.other = sortItems(items, w.other, &w.stop)
 }
 
-// sortEqual puts items in order that are sorted by their keys alone.
-func (w *workspace) sortEqual(compare func(a, b item) int) {
-	for from := 0; from < len(w.items) && !w.stop.due(1); {
+// eachEqual calls f with items of equal keys, where there are several, of items in the order of
+// these.
+func (w *workspace) eachEqual(items []item, f func(same []item)) {
+	for from := 0; from < len(items) && !w.stop.due(1); {
 		to := from + 1
-		for to < len(w.items) && w.items[to].key == w.items[from].key {
+		for to < len(items) && items[to].key == items[from].key {
 			to++
 		}
 		if to-from > 1 {
-			slices.SortFunc(w.items[from:to], compare)
+			f(items[from:to])
 		}
 		from = to
 	}

@@ -3,8 +3,10 @@ package agg
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -174,5 +176,54 @@ func TestCompactLongStrings(t *testing.T) {
 				t.Errorf("counts %v", out.Counts)
 			}
 		})
+	}
+}
+
+// Texts with many bytes in common, zeros at their ends, and of all lengths come out in order:
+// ascending in a histogram, descending as the greatest.
+func TestTextsOfCommonPrefixes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(21, 22))
+	var texts []string
+	for range 3000 {
+		s := strings.Repeat("http://a.example/", r.IntN(6))
+		s += strings.Repeat("p", r.IntN(90))
+		for range r.IntN(12) {
+			s += string("\x00ab\xff"[r.IntN(4)])
+		}
+		texts = append(texts, s)
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	w := &workspace{stop: stop{left: 1 << 40}}
+	for _, keep := range []keep{keepCounts, keepGreatest} {
+		c := &chain{keep: keep, rep: column.RepBytes, count: none, pos: none}
+		blob := []uint64{0} // a ref is not 0
+		w.items = w.items[:0]
+		for _, n := range r.Perm(len(texts)) {
+			words := append([]uint64{uint64(len(texts[n]))}, make([]uint64, (len(texts[n])+7)/8)...)
+			copy(bytesOf(words[1:]), texts[n])
+			w.items = append(w.items, item{c.key(words), uint64(len(blob))})
+			blob = append(blob, words...)
+		}
+		w.chunks = [][]byte{bytesOf(blob)}
+		if c.dedupes() {
+			w.tallies = w.tallies[:0]
+			for i, it := range w.items {
+				w.tallies = append(w.tallies, tally{ref: it.at})
+				w.items[i].at = uint64(i)
+			}
+		}
+		w.sortStrings(c)
+		var got []string
+		for _, it := range w.items {
+			got = append(got, string(w.textOf(c, it)))
+		}
+		if keep == keepGreatest {
+			slices.Reverse(got)
+		}
+		if !slices.Equal(got, texts) {
+			t.Errorf("keep %d: not in order", keep)
+		}
 	}
 }

@@ -22,8 +22,8 @@ func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
 	}
 }
 
-// letterMap is what letters become. Those of one and two bytes, which alphabets from Latin to Arabic
-// have, are looked up: decoding, mapping and encoding each takes ten times as long.
+// letterMap is what letters become. Those of one and two bytes, which alphabets from Latin to
+// Arabic have, are looked up: decoding, mapping and encoding each takes ten times as long.
 type letterMap struct {
 	letter func(rune) rune
 	ascii  [utf8.RuneSelf]byte
