@@ -167,10 +167,10 @@ func (k link) base() *uint64      { return &k.row[k.cold+k.runWords()+1] }
 // values is how many values the group has seen.
 func (k link) values() uint64 { return *k.tail() >> countShift }
 
-// mostEntries is how many entries there may be in memory.
+// mostEntries is how many entries there are in memory at most.
 func (k link) mostEntries() int {
-	if k.dedupes() {
-		return int(*k.compacted() + k.values() - *k.base())
+	if k.compacts() {
+		return int(k.values() - *k.base() + *k.compacted())
 	}
 	return int(k.values())
 }

@@ -12,8 +12,7 @@ func (l *Layout) compactStrings(k link, a *arena.Arena) {
 	reg := a.Registry()
 	w := l.workspace()
 	defer l.release(w)
-	n := k.values() - *k.base() + *k.compacted()
-	if n > uint64(max(l.limits.strings(), 3*k.n)) || k.packed(reg, &w.stop) {
+	if k.mostEntries() > max(l.limits.strings(), 3*k.n) || k.packed(reg, &w.stop) {
 		k.leave()
 		return
 	}

@@ -227,3 +227,35 @@ func TestTextsOfCommonPrefixes(t *testing.T) {
 		}
 	}
 }
+
+// An index has room for the entries there are, not for all values that have come: min(x, n) is
+// compacted each time some more have.
+func TestMostEntries(t *testing.T) {
+	t.Parallel()
+	const rows = 20_000
+	d := &testData{args: [][]column.Value{{{Type: column.Type{Kind: column.String}}}}}
+	for _, c := range []struct {
+		holistic
+		most int
+	}{
+		{holistic{"min", 2}, 130}, {holistic{"max", 2}, 130}, {holistic{"histogram", nil}, 2 * (usualLimits.compact + 1)}, {holistic{"list", nil}, rows},
+	} {
+		l := Compile([]Call{c.call(t, d)}, testBase, Options{MaxRows: -1})
+		w := newWorker(l, new(arena.Arenas))
+		space := &workspace{stop: stop{left: 1 << 40}}
+		for row := range rows {
+			addText(w, fmt.Appendf(nil, "%d of few", row%7), row)
+			if row%97 != 0 {
+				continue
+			}
+			k := linkOf(&l.slots[0], w.row(0))
+			if err := space.index(k, w.t.Arena.Registry(), 0, nil); err != nil {
+				t.Fatal(err)
+			}
+			if n := k.mostEntries(); n < len(space.items) || n > c.most {
+				t.Fatalf("%s: %d entries at most, there are %d", c.name, n, len(space.items))
+			}
+		}
+		w.t.Arena.Reset()
+	}
+}
