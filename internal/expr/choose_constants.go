@@ -22,16 +22,13 @@ func newConstants(t column.Type, c *choice) *constants {
 	texts, number := &out.dict.Values, &choice{conds: c.conds}
 	texts.Type = t
 	add := func(v *bound) *bound {
-		at := len(texts.Data)
-		texts.Data = append(texts.Data, v.value.Bytes...)
-		texts.Span = append(texts.Span, column.Span{Off: uint32(at), Len: uint32(len(v.value.Bytes))})
 		if v.value.Null && out.null == nil {
 			out.null = make([]bool, len(c.thens)+1)
 		}
 		if v.value.Null {
 			out.null[texts.Len] = true
 		}
-		texts.Len++
+		texts.Append(column.Value{Bytes: v.value.Bytes})
 		return newConst(column.Value{Type: int64Type, Int: int64(texts.Len - 1)})
 	}
 	for _, v := range c.thens {
@@ -44,7 +41,6 @@ func newConstants(t column.Type, c *choice) *constants {
 		return nil
 	}
 	number.els = add(c.els)
-	texts.Data = append(texts.Data, make([]byte, column.SpanPadding)...)[:len(texts.Data)]
 	out.number = newChoice(int64Type, number)
 	return out
 }

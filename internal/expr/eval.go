@@ -228,18 +228,9 @@ func (m *machine) allNull(n int) []bool {
 
 // vectorOf makes a flat vector of one row, without NULL.
 func vectorOf(v column.Value) column.Vector {
-	out := column.Vector{Type: v.Type, Len: 1}
-	switch v.Type.Rep() {
-	case column.RepInt64:
-		out.Int = []int64{v.Int}
-	case column.RepFloat64:
-		out.Float = []float64{v.Float}
-	case column.RepWide:
-		out.Wide = append(out.Wide, v.Wide)
-	case column.RepBytes:
-		out.Data = append(make([]byte, 0, len(v.Bytes)+column.SpanPadding), v.Bytes...)
-		out.Span = []column.Span{{Len: uint32(len(v.Bytes))}}
-	}
+	out := column.Vector{Type: v.Type}
+	v.Null = false
+	out.Append(v)
 	return out
 }
 

@@ -59,7 +59,7 @@ func (s *step) byBucket() (done bool, err error) {
 	if 2*len(b.fresh) > v.Len {
 		b.vain++
 	}
-	if !b.make(s.node) {
+	if !b.addEntries(s.node) {
 		return false, nil
 	}
 	s.res = column.Vector{Type: s.node.typ, Len: v.Len, Null: v.Null, Codes: s.f.codes, Dict: b.dict}
@@ -104,9 +104,9 @@ func (b *buckets) number(v *column.Vector, codes []int32) bool {
 	return true
 }
 
-// make makes the entries of buckets that are new. It returns false where there is no entry at all,
+// addEntries makes the entries of buckets that are new. It returns false where there is no entry at all,
 // or the kernel fails: rows tell better which one it is.
-func (b *buckets) make(n *bound) bool {
+func (b *buckets) addEntries(n *bound) bool {
 	if len(b.fresh) == 0 {
 		return b.dict != nil
 	}
@@ -117,17 +117,13 @@ func (b *buckets) make(n *bound) bool {
 		b.empty()
 		return false
 	}
-	made := &column.Dict{}
-	to := &made.Values
+	made := &column.Dict{Values: column.Vector{Type: n.typ}}
 	if b.dict != nil {
-		*to = b.dict.Values
+		made.Values = b.dict.Values
 	}
-	at := uint32(len(to.Data))
-	to.Data = append(append(to.Data, f.out.Data...), make([]byte, column.SpanPadding)...)
-	to.Data = to.Data[:len(to.Data)-column.SpanPadding]
-	for _, span := range f.out.Span {
-		to.Span = append(to.Span, column.Span{Off: at + span.Off, Len: span.Len})
+	for i := range f.n {
+		made.Values.Append(f.out.At(i))
 	}
-	to.Type, to.Len, b.dict, b.fresh = n.typ, len(to.Span), made, b.fresh[:0]
+	b.dict, b.fresh = made, b.fresh[:0]
 	return true
 }

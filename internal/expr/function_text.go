@@ -26,8 +26,7 @@ func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
 // Arabic have, are looked up: decoding, mapping and encoding each takes ten times as long.
 type letterMap struct {
 	letter func(rune) rune
-	ascii  [utf8.RuneSelf]byte
-	two    [twoByteRunes]uint16
+	short  [twoByteRunes]uint16
 }
 
 // twoByteRunes is how many of the first code points take two bytes at most.
@@ -35,11 +34,8 @@ const twoByteRunes = 1 << 11
 
 func newLetterMap(letter func(rune) rune) *letterMap {
 	l := &letterMap{letter: letter}
-	for c := range l.ascii {
-		l.ascii[c] = byte(letter(rune(c)))
-	}
-	for r := range l.two {
-		l.two[r] = uint16(letter(rune(r)))
+	for r := range l.short {
+		l.short[r] = uint16(letter(rune(r)))
 	}
 	return l
 }
@@ -50,19 +46,19 @@ func (l *letterMap) add(to, s []byte) []byte {
 		start := len(to)
 		to = append(to, s...)
 		for i, c := range to[start:] {
-			to[start+i] = l.ascii[c&(utf8.RuneSelf-1)]
+			to[start+i] = byte(l.short[c&(utf8.RuneSelf-1)])
 		}
 		return to
 	}
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			to = append(to, l.ascii[c])
+			to = append(to, byte(l.short[c]))
 			i++
 			continue
 		}
 		if 0xc2 <= c && c < 0xe0 && i+1 < len(s) && s[i+1]>>6 == 2 {
-			if r := l.two[uint(c&0x1f)<<6|uint(s[i+1]&0x3f)]; utf8.RuneSelf <= r && r < twoByteRunes {
+			if r := l.short[uint(c&0x1f)<<6|uint(s[i+1]&0x3f)]; utf8.RuneSelf <= r && r < twoByteRunes {
 				to = append(to, 0xc0|byte(r>>6), 0x80|byte(r&0x3f))
 			} else {
 				to = utf8.AppendRune(to, rune(r))
