@@ -137,13 +137,12 @@ func (l *Layout) countsRows(call int) bool {
 }
 
 // Rank is the place of a group among others by the result of a call, as far as one of its rows
-// tells: ((row[Word] >> Shift) & Mask) ^ Flip. That of the whole group is the sum of those of its
-// rows, or the greatest of them.
+// tells: what Result says of that ^ Flip. That of the whole group is the sum of those of its rows,
+// or the greatest of them; the least rank may be that of NULL then.
 type Rank struct {
-	Word       int
-	Shift      uint8
-	Mask, Flip uint64
-	Greatest   bool
+	Result
+	Flip     uint64
+	Greatest bool
 }
 
 // RankOf tells the rank by which groups come in the order of a call's result, descending or
@@ -155,14 +154,19 @@ func (l *Layout) RankOf(call int, descending bool) (r Rank, ok bool) {
 	switch {
 	case c.null || c.linear != nil:
 	case l.countsRows(call) && descending, c.fn == fnSum && descending && l.grows(c):
-		at, ok := l.ResultWord(call)
-		return Rank{Word: at.Word, Shift: at.Shift, Mask: at.Mask}, ok
-	case c.fn == fnMax && descending && l.slots[c.slots[0]].op == opMaxInt:
-		return Rank{l.slots[c.slots[0]].hot, 0, math.MaxUint64, sign, true}, true
-	case c.fn == fnMin && !descending && l.slots[c.slots[0]].op == opMinInt:
-		return Rank{l.slots[c.slots[0]].hot, 0, math.MaxUint64, sign - 1, true}, true
+		r.Result, ok = l.ResultWord(call)
+	case c.fn == fnMax && descending:
+		return l.extremeRank(c, opMaxInt, sign)
+	case c.fn == fnMin && !descending:
+		return l.extremeRank(c, opMinInt, sign-1)
 	}
-	return Rank{}, false
+	return r, ok
+}
+
+// extremeRank is the rank by a greatest or least value, if that is one of 64 bits.
+func (l *Layout) extremeRank(c *call, o op, flip uint64) (r Rank, ok bool) {
+	s := &l.slots[c.slots[0]]
+	return Rank{Result{c.result, s.hot, 0, math.MaxUint64}, flip, true}, s.op == o
 }
 
 // grows reports whether no row makes a sum smaller.

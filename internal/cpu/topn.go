@@ -15,7 +15,7 @@ import (
 // Then a key is in each table once at most, and the rank of its group is the sum of its ranks in
 // all tables, or the greatest of them (agg.Rank).
 //
-//	the greatest ranks of each table  ──look-ups──▶ theirs whole ──▶ the bound: N groups have as much
+//	the greatest ranks of each table  ──look-ups──▶ those of their groups ──▶ the bound: N groups have as much
 //	the bound / tables                ──▶ candidates: a group that has as much has a row that has this, in one table at least
 //	candidates ──look-ups──▶ their rows, in all tables. The others leave
 //

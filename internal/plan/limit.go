@@ -27,7 +27,7 @@ func (p *Plan) HashLimit() (int, bool) {
 // (STEP-ERRORS).
 func (p *Plan) TopN(states *agg.Layout) *cpu.TopN {
 	q := p.Query
-	if q.Limit <= 0 || len(q.Groupings) > 0 || q.Offset >= cpu.MostTopN || q.Limit+q.Offset > cpu.MostTopN || len(q.Order) == 0 || q.Order[0].NullsFirst || q.Having != nil || len(q.FallibleKeys()) > 0 {
+	if q.Limit <= 0 || len(q.Groupings) > 0 || q.Offset >= cpu.MostTopN || q.Limit+q.Offset > cpu.MostTopN || len(q.Order) == 0 || q.Having != nil || len(q.FallibleKeys()) > 0 {
 		return nil
 	}
 	col, plain := q.Order[0].Expr.Column()
@@ -36,7 +36,7 @@ func (p *Plan) TopN(states *agg.Layout) *cpu.TopN {
 		return nil
 	}
 	rank, known := states.RankOf(call, q.Order[0].Desc)
-	if !known {
+	if !known || rank.Greatest && q.Order[0].NullsFirst {
 		return nil
 	}
 	for _, out := range q.Out {
