@@ -54,27 +54,38 @@ func TestTexts(t *testing.T) {
 			Ops: []combine.Op{combine.LeastText, combine.TextRef, combine.GreatestText, combine.Add, combine.TextRef},
 		}
 		rows, least, greatest := textRowsOf(random, keys, texts, refs)
-		k := r.Load(layout)
-		for seed := range uint64(6) {
-			if emulator, emulated := emu.Control(); emulated {
-				emulator.Seed(seed)
-			}
-			for name, strategy := range map[string]func(*rig, *ega.Kernels, *egatest.Case) []uint64{"shared": byShared, "crowded": byCrowded} {
-				groups := strategy(r, k, &egatest.Case{Layout: layout, Rows: rows})
-				if len(groups) != len(least)*layout.Stride() {
-					t.Fatalf("%s: %d words, want %d groups", name, len(groups), len(least))
+		r.eachGroup(r.Load(layout), &egatest.Case{Layout: layout, Rows: rows}, len(least), func(row []uint64) (wrong string) {
+			key, states := row[keys], row[1+keys:]
+			for i, want := range []int{least[key], greatest[key]} {
+				got := []uint64{states[0], states[1]}
+				if i == 1 {
+					got = []uint64{states[2], states[4]}
 				}
-				for row := range slices.Chunk(groups, layout.Stride()) {
-					key, states := row[keys], row[1+keys:]
-					for i, want := range []int{least[key], greatest[key]} {
-						got := []uint64{states[0], states[1]}
-						if i == 1 {
-							got = []uint64{states[2], states[4]}
-						}
-						if want < 0 && got[1] != 0 || want >= 0 && (got[1] != refs[want] || got[0] != prefixOf(texts[want])) {
-							t.Fatalf("%s, %d key words, seed %d: group %d has %x, want text %d", name, keys, seed, key, got, want)
-						}
-					}
+				if want < 0 && got[1] != 0 || want >= 0 && (got[1] != refs[want] || got[0] != prefixOf(texts[want])) {
+					return fmt.Sprintf("%d key words: group %d has %x, want text %d", keys, key, got, want)
+				}
+			}
+			return ""
+		})
+	}
+}
+
+// eachGroup calls f with the groups, so many, that each strategy makes of rows, in any order in
+// which threads go on. It returns what is wrong with a group.
+func (r *rig) eachGroup(k *ega.Kernels, c *egatest.Case, groups int, f func(row []uint64) (wrong string)) {
+	r.TB.Helper()
+	for seed := range uint64(6) {
+		if emulator, emulated := emu.Control(); emulated {
+			emulator.Seed(seed)
+		}
+		for name, strategy := range map[string]func(*rig, *ega.Kernels, *egatest.Case) []uint64{"shared": byShared, "crowded": byCrowded} {
+			made := strategy(r, k, c)
+			if len(made) != groups*c.Layout.Stride() {
+				r.TB.Fatalf("%s: %d words, want %d groups", name, len(made), groups)
+			}
+			for row := range slices.Chunk(made, c.Layout.Stride()) {
+				if wrong := f(row); wrong != "" {
+					r.TB.Fatalf("%s, seed %d: %s", name, seed, wrong)
 				}
 			}
 		}
@@ -118,26 +129,15 @@ func TestTextKeys(t *testing.T) {
 		}
 		want[key] = w
 	}
-	k := r.Load(layout)
-	for seed := range uint64(6) {
-		if emulator, emulated := emu.Control(); emulated {
-			emulator.Seed(seed)
-		}
-		for name, strategy := range map[string]func(*rig, *ega.Kernels, *egatest.Case) []uint64{"shared": byShared, "crowded": byCrowded} {
-			groups := strategy(r, k, &egatest.Case{Layout: layout, Rows: rows})
-			if len(groups) != len(want)*layout.Stride() {
-				t.Fatalf("%s: %d words, want %d groups", name, len(groups), len(want))
-			}
-			for row := range slices.Chunk(groups, layout.Stride()) {
-				for n, w := range want[row[1]] {
-					got := row[2+4*n:][:4]
-					if got[2] != w.position || w.position != never && (got[3] != ^w.position || texts[slices.Index(refs, got[1])] != w.text || got[0] != prefixOf(w.text)) {
-						t.Fatalf("%s, seed %d: group %d has %x, want %+v", name, seed, row[1], got, w)
-					}
-				}
+	r.eachGroup(r.Load(layout), &egatest.Case{Layout: layout, Rows: rows}, len(want), func(row []uint64) (wrong string) {
+		for n, w := range want[row[1]] {
+			got := row[2+4*n:][:4]
+			if got[2] != w.position || w.position != never && (got[3] != ^w.position || texts[slices.Index(refs, got[1])] != w.text || got[0] != prefixOf(w.text)) {
+				return fmt.Sprintf("group %d has %x, want %+v", row[1], got, w)
 			}
 		}
-	}
+		return ""
+	})
 }
 
 // prefixOf is the first 8 bytes of a text as a number.
