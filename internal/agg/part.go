@@ -12,9 +12,9 @@ import "slices"
 // so a table that it has updated has Unseen set before rows of another part come.
 //
 // The layout that Compile returns is for everything else; if all calls are of part 0, it is that
-// part's too.
+// part's too. A part of no calls takes rows that change nothing.
 func (l *Layout) Part(part int) *Layout {
-	if len(l.counted) == 1 {
+	if len(l.counted) == 1 && part == 0 {
 		return l
 	}
 	p := *l

@@ -182,12 +182,17 @@ const foldBytes = 256 << 10
 // newFolder makes a folder for rows with the key words from word base on. Without columns they have
 // all keys; else those that the worker's grouping set has.
 func newFolder(d *Distinct, w *Worker, has SetKeys, base int) *folder {
-	inner, keys := d.Config, len(w.pipe.Keys)
+	keys := len(w.pipe.Keys)
 	columns := keys
 	if d.Values {
 		columns++
 	}
 	w.turn(d, keys)
+	return newFolderOf(d.Config, w, has, base, columns)
+}
+
+// newFolderOf makes a folder that decodes so many columns of an inner run.
+func newFolderOf(inner *Config, w *Worker, has SetKeys, base, columns int) *folder {
 	stride := base + has.Layout.Words
 	f := &folder{
 		worker: w, layout: has.Layout, stride: stride, columns: has.Columns,

@@ -23,10 +23,17 @@ import (
 //
 // An accelerator that has all groups may make those by the keys itself. The other run then begins
 // with these (Run.Adopt).
+//
+// Keys that an accelerator cannot compute go the same way. It groups by what it can compute of
+// them, and the keys are computed of its groups, of which no x is a row.
 
-// Regrouping is how the groups of a run become those of another, by some of their keys.
+// Regrouping is how the groups of a run become those of another, by other keys.
 type Regrouping struct {
-	Distinct *Distinct // Config's keys are the keys of the groups: those of the other run, and x
+	From *Config // of the run of the groups
+	// From's keys are the keys of the other run, and its value; nil: Keys makes those of all of
+	// From's. Keys is called by each worker, and gives the evaluators alone
+	Distinct *Distinct
+	Keys     func() Pipeline
 	Merger   func() (*Merger, error)
 	Ranges   []merge.Range // of partitions of the groups
 }
@@ -48,7 +55,9 @@ func (r *Run) Regroup(ctx context.Context, pipe Pipeline, g Regrouping) (out Gro
 	})
 	if err = context.Cause(ctx); err == nil {
 		if out, err = r.finish(workers); err == nil {
-			out.Distinct = []Folded{{n.groups.Load(), len(g.Ranges), true}}
+			if g.Distinct != nil {
+				out.Distinct = []Folded{{n.groups.Load(), len(g.Ranges), true}}
+			}
 			return out, nil
 		}
 	}
@@ -88,7 +97,7 @@ func (r *regrouping) work(ctx context.Context, w *Worker) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	into := newRegrouper(r.Distinct, w)
+	into := newRegrouper(&r.Regrouping, w)
 	for {
 		n := int(r.next.Add(1)) - 1
 		if n >= len(r.Ranges) {
@@ -109,14 +118,24 @@ func (r *regrouping) work(ctx context.Context, w *Worker) (err error) {
 // regrouper makes rows for one worker of groups.
 type regrouper struct {
 	*folder
+	value         int // the field of x; -1: there is none
 	null          []bool
 	with, without []uint64 // rows with an x, and without
 	valued        int64    // how many had one
 }
 
-func newRegrouper(d *Distinct, w *Worker) *regrouper {
-	c := d.Config
-	r := &regrouper{folder: newFolder(d, w, SetKeys{Layout: c.Keys}, c.Keys.Base())}
+func newRegrouper(g *Regrouping, w *Worker) *regrouper {
+	c, all := g.From, SetKeys{Layout: g.From.Keys}
+	r := &regrouper{value: len(w.pipe.Keys)}
+	if g.Distinct != nil {
+		r.folder = newFolder(g.Distinct, w, all, c.Keys.Base())
+	} else {
+		parts := len(c.Keys.Fields())
+		w.turn(&Distinct{Part: 1}, parts)
+		keys := g.Keys()
+		w.pipe.Keys, w.pipe.Begin, r.value = keys.Keys, keys.Begin, -1
+		r.folder = newFolderOf(c, w, all, c.Keys.Base(), parts)
+	}
 	r.folder.stride, r.folder.keys.Stride, r.folder.whole = c.Stride, c.Stride, true
 	w.whole = whole{stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
 	w.cfg.States.InitEmpty(w.template)
@@ -125,9 +144,12 @@ func newRegrouper(d *Distinct, w *Worker) *regrouper {
 
 // add adds groups, whole rows.
 func (r *regrouper) add(rows []uint64) error {
+	if r.value < 0 {
+		return r.put(rows, true)
+	}
 	r.keys.Begin(rows)
 	r.null = sized(r.null, 0)
-	null := r.keys.Nulls(len(r.worker.keys), rows, r.null)
+	null := r.keys.Nulls(r.value, rows, r.null)
 	if null == nil {
 		return r.put(rows, false)
 	}
@@ -162,6 +184,19 @@ type whole struct {
 	shift  int  // how many words their states are further behind
 	first  int  // the first one's of the batch
 	null   bool // their x is NULL
+
+	moved []uint64 // a row whose states were moved back, if shift is negative
+}
+
+// row is a row with the states of row i of the batch, where those of the worker's rows are.
+func (f *whole) row(i int) []uint64 {
+	row := f.rows[(f.first+i)*f.stride:]
+	if f.shift >= 0 {
+		return row[f.shift:]
+	}
+	f.moved = sized(f.moved, f.stride-f.shift)
+	copy(f.moved[-f.shift:], row[:f.stride])
+	return f.moved
 }
 
 // update has rows enter their groups of a table.
@@ -179,10 +214,9 @@ func (w *Worker) update(t *agg.Table, groups []uint32, firstNew uint32) {
 
 // combineWhole combines the states of rows with those of their groups.
 func (w *Worker) combineWhole(t *agg.Table, groups []uint32) {
-	f := &w.whole
-	from, states := f.rows[f.first*f.stride+f.shift:], w.cfg.States
+	states := w.cfg.States
 	for i, g := range groups {
-		states.Combine(t.Rows[int(g)*t.Stride:(int(g)+1)*t.Stride], from[i*f.stride:], w.cfg.Arenas, t.Arena)
+		states.Combine(t.Rows[int(g)*t.Stride:(int(g)+1)*t.Stride], w.whole.row(i), w.cfg.Arenas, t.Arena)
 	}
 }
 
@@ -192,9 +226,9 @@ func (w *Worker) wholeNeed(n int) int {
 	if f.rows == nil || !w.cfg.States.HasRefs() {
 		return 0
 	}
-	bytes, from := 0, f.rows[f.first*f.stride+f.shift:]
+	bytes := 0
 	for i := range n {
-		bytes += w.cfg.States.ArenaBytes(from[i*f.stride:], w.cfg.Arenas)
+		bytes += w.cfg.States.ArenaBytes(f.row(i), w.cfg.Arenas)
 	}
 	return w.cfg.States.CombineNeed(bytes, n)
 }

@@ -20,7 +20,7 @@ type attempt struct {
 	devices *gpu.Devices // nil: none takes part
 
 	grouping grouping
-	outer    *attempt // what it is once a device has grouped byValue's groups; nil: none does
+	outer    *attempt // what it is once a device has grouped byOther's groups; nil: none does
 
 	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
 	texts   *texts                            // nil: no device has any
@@ -29,13 +29,13 @@ type attempt struct {
 // grouping is what the groups of an attempt are grouped by. configure says how it begins:
 //
 //	byKeys    to the end
-//	byValue   until all rows are read and devices have finished. One that has all groups groups them
-//	          by the keys, and it is regroupedByDevice; else the CPU does, and it is regrouped
+//	byOther   until all rows are read and devices have finished. One that has all groups may group
+//	          them by the keys, and it is regroupedByDevice; else the CPU does, and it is regrouped
 type grouping uint8
 
 const (
 	byKeys            grouping = iota // the keys of the query
-	byValue                           // the keys and a distinct value, by devices (regroup.go)
+	byOther                           // the keys and a distinct value, or parts of the keys, by devices (regroup.go)
 	regrouped                         // the keys, by the CPU: devices have no groups any more
 	regroupedByDevice                 // the keys, by a device, which has all groups
 )
@@ -49,12 +49,12 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
 	keys := r.plan.Query.Keys
-	if a.grouping == byValue {
+	if a.grouping == byOther {
 		keys = r.plan.DeviceExprs()
 	}
 	in := cpu.Input{
 		Units: r.scan.Units(), Reader: r.trace.Readers(r.taken(a.cfg.States, r.sampled(r.scan.Reader))),
-		Pipeline: func() cpu.Pipeline { return r.pipeline(keys, a.cfg.States, a.grouping == byValue) },
+		Pipeline: func() cpu.Pipeline { return r.pipeline(keys, a.cfg.States, a.grouping == byOther) },
 		Builder:  a.builder, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
 	}
@@ -66,7 +66,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
 	err = a.devices.Finish(&a.groups, r.plan.Threads)
 	a.texts.end()
-	if err != nil || a.grouping != byValue {
+	if err != nil || a.grouping != byOther {
 		return err
 	}
 	if a.devices.Regrouped() {
@@ -115,9 +115,13 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	if r.plan.Memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
-	if onDevices && len(r.plan.Sets) > 0 {
-		cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
-		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), grouping: byValue}
+	if onDevices && r.plan.Regroups() {
+		if d := r.plan.Divided; d != nil {
+			cfg.AtMost = d.AtMost
+		} else {
+			cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
+		}
+		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), grouping: byOther}
 	}
 	cfg.TopN = r.plan.TopN(states)
 	if r.plan.Query.RowSets() > 0 {

@@ -15,7 +15,7 @@ func TestDevicesHaveGroupsUntilRegrouped(t *testing.T) {
 	}{
 		{nil, byKeys, false},
 		{&gpu.Devices{}, byKeys, true},
-		{&gpu.Devices{}, byValue, true},
+		{&gpu.Devices{}, byOther, true},
 		{&gpu.Devices{}, regrouped, false},
 	} {
 		if a := (&attempt{devices: x.devices, grouping: x.by}); a.onDevices() != x.want {

@@ -37,7 +37,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,
 		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding, Select: decision.Select, FewFrom: r.opt.Tuning.FewFrom,
 	}
-	if a.grouping == byValue {
+	if a.grouping == byOther {
 		c.Select, c.Regroup = nil, r.regroupOnDevice(a)
 	}
 	if r.trace != nil {

@@ -30,7 +30,7 @@ type Device struct {
 
 	// Regroup is how a device that has all groups by the keys and a distinct value makes groups by
 	// the keys of them, of which Select is then; nil: the CPU does. Regroups says so, for people;
-	// "": there is no such value.
+	// "": nothing is grouped twice.
 	Regroup  *gpu.Regrouping
 	Regroups string
 
@@ -95,6 +95,17 @@ const usualRepeats = 8
 // unit and so is asked for only where one may be used; how many groups there may be, which may read
 // some pages, only where a device could be worth it at all.
 func (p *planner) decideDevice() Device {
+	if p.Divided = p.divide(); p.Divided != nil {
+		if d := p.deviceByKeys(); d.Decoding.Plan != nil {
+			return d
+		}
+		p.Divided = nil // devices do not make rows of the parts
+	}
+	return p.deviceByKeys()
+}
+
+// deviceByKeys is decideDevice for the keys that devices group by.
+func (p *planner) deviceByKeys() Device {
 	spec := p.Options.Device
 	if p.oneGroup() && spec.Kind != device.CPU {
 		p.Layout.Constant()
@@ -107,7 +118,7 @@ func (p *planner) decideDevice() Device {
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),
-		Lists: int64(len(states.DeviceLists())), Regroup: p.regroups(),
+		Lists: int64(len(states.DeviceLists())), Regroup: p.Regroups(),
 	}
 	if n, ok := p.HashLimit(); ok {
 		f.Limit = int64(n)

@@ -55,7 +55,7 @@ func (p *Plan) deviceRow(states *agg.Layout) int64 {
 
 // oneGroup reports whether devices have no keys to group by. They then take what they make the rows
 // of themselves: of other rows each worker has a group of its own, at no cost.
-func (p *Plan) oneGroup() bool { return len(p.Query.Keys) == 0 && !p.regroups() }
+func (p *Plan) oneGroup() bool { return len(p.Query.Keys) == 0 && !p.Regroups() }
 
 // unsupported is why no device can do the query; "": one can.
 func (p *Plan) unsupported(states *agg.Layout) string {
@@ -80,7 +80,7 @@ func (p *Plan) unsupported(states *agg.Layout) string {
 	if d := p.Query.Distinct; len(d) > 1 {
 		return fmt.Sprintf("each different %s counts once, and each different %s", p.Query.ArgTexts[d[0]], p.Query.ArgTexts[d[1]])
 	}
-	if p.regroups() && len(states.DeviceLists()) > 0 {
+	if p.Regroups() && len(states.DeviceLists()) > 0 {
 		return "all values of a group are needed, and each different " + p.Query.ArgTexts[p.Query.Distinct[0]] + " counts once"
 	}
 	_, _, why := states.DeviceOps()

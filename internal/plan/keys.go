@@ -100,13 +100,16 @@ func (p *planner) sharedKeys(value key.Column, has []bool) (out cpu.SetKeys) {
 	return out
 }
 
-// regroups reports whether devices group by the keys and a distinct value, and their groups are
-// then grouped by the keys.
-func (p *Plan) regroups() bool { return len(p.Query.Distinct) > 0 }
+// Regroups reports whether devices group by other keys than the query: by the keys and a distinct
+// value, or by parts of the keys (Divided). Their groups are then grouped by the keys.
+func (p *Plan) Regroups() bool { return len(p.Query.Distinct) > 0 || p.Divided != nil }
 
 // DeviceKeys is the keys that devices group by.
 func (p *Plan) DeviceKeys() *key.Layout {
-	if !p.regroups() {
+	switch {
+	case p.Divided != nil:
+		return p.Divided.Layout
+	case !p.Regroups():
 		return p.Layout
 	}
 	value := p.Sets[0].Value
@@ -116,7 +119,10 @@ func (p *Plan) DeviceKeys() *key.Layout {
 
 // DeviceExprs is what these keys are computed from.
 func (p *Plan) DeviceExprs() []*expr.Expr {
-	if !p.regroups() {
+	switch {
+	case p.Divided != nil:
+		return p.Divided.Parts
+	case !p.Regroups():
 		return p.Query.Keys
 	}
 	return p.setKeys(p.Sets[0])
@@ -124,6 +130,9 @@ func (p *Plan) DeviceExprs() []*expr.Expr {
 
 // deviceText is the text of key i of devices.
 func (p *Plan) deviceText(i int) string {
+	if p.Divided != nil {
+		return "a part of the keys"
+	}
 	if i < len(p.Query.Keys) {
 		return p.Query.KeyTexts[i]
 	}

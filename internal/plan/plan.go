@@ -98,6 +98,7 @@ type Plan struct {
 	Layout     *key.Layout // of the keys in words
 	KeyColumns []key.Column
 	Sets       []Set          // distinct values, grouped by beside the keys
+	Divided    *Divided       // keys that devices do not compute; nil: there are none, or workers do
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
 	// by argument: where the digits of its values are expected, for exact sums

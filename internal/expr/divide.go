@@ -1,0 +1,132 @@
+package expr
+
+// Divide divides the computing of expressions in two, for an engine that computes operations on
+// words (OnWords) and makes groups of what it has computed: rows with the same parts have the same
+// expressions, so rest is computed once for a group of parts and not for each row.
+//
+// Each of parts is a column or operations on words that never fail, and rest makes the expressions
+// of a batch whose columns are the parts. A time of which only the day matters, or the hour or
+// minute, becomes the begin of that as a part (bound.bucket). An expression that is whole becomes a
+// part as it is.
+//
+// ok is false where a part has values that differ and are equal as keys, as floats do (-0 and 0):
+// rest may tell them apart.
+func Divide(exprs []*Expr, whole func(*Expr) bool) (parts, rest []*Expr, ok bool) {
+	d := divider{made: map[*bound]*bound{}, columns: map[int]*bound{}, begins: map[bucketOf]*bound{}}
+	for _, e := range exprs {
+		n := (*bound)(nil)
+		if whole(e) {
+			n = d.part(e.root)
+		} else {
+			n = d.divide(e.root)
+		}
+		rest = append(rest, &Expr{n})
+	}
+	return d.parts, rest, !d.alike
+}
+
+// divider makes the parts of some expressions.
+type divider struct {
+	parts   []*Expr
+	made    map[*bound]*bound // what stands for a node: one that reads parts
+	columns map[int]*bound    // likewise, for a column
+	begins  map[bucketOf]*bound
+	alike   bool              // values of a part may be equal as keys, and differ
+}
+
+// part returns the node that reads n, which is a part.
+func (d *divider) part(n *bound) *bound {
+	read := d.made[n]
+	if n.kind == boundColumn {
+		read = d.columns[n.col]
+	}
+	if read != nil && read.kind == boundColumn {
+		return read
+	}
+	d.alike = d.alike || n.typ.IsFloat()
+	read = newColumn(len(d.parts), n.typ)
+	d.parts = append(d.parts, &Expr{n})
+	if n.kind == boundColumn {
+		d.columns[n.col] = read
+	}
+	d.made[n] = read
+	return read
+}
+
+// divide returns the node that stands for n.
+func (d *divider) divide(n *bound) *bound {
+	if made := d.made[n]; made != nil {
+		return made
+	}
+	made := n
+	switch {
+	case n.kind == boundConst:
+	case n.isPart():
+		return d.part(n)
+	case n.bucket > 1 && (n.args[0].kind == boundColumn || n.args[0].isPart()):
+		made = n.over([]*bound{d.part(d.beginOf(n))})
+	case n.choose != nil:
+		c := &choice{els: d.divide(n.choose.els)}
+		for i, cond := range n.choose.conds {
+			c.conds, c.thens = append(c.conds, d.divide(cond)), append(c.thens, d.divide(n.choose.thens[i]))
+		}
+		made = newChoice(n.typ, c)
+	default:
+		args := make([]*bound, len(n.args))
+		for i, a := range n.args {
+			args[i] = d.divide(a)
+		}
+		made = n.over(args)
+	}
+	d.made[n] = made
+	return made
+}
+
+// isPart reports whether n is operations on words that an engine may compute of each row: some that
+// fail may never be asked for.
+func (n *bound) isPart() bool {
+	return n.kind == boundColumn || n.single != noColumn && !n.mayFail() && (&Expr{n}).OnWords()
+}
+
+// over is the same node over other arguments of the same types.
+func (n *bound) over(args []*bound) *bound {
+	if len(args) == 0 {
+		return n
+	}
+	o := *n
+	o.args, o.lengths, o.match = args, nil, nil
+	return o.finish()
+}
+
+// bucketOf is the buckets of so many steps of a time.
+type bucketOf struct {
+	time  *bound
+	steps int64
+}
+
+// beginOf is the first time of the bucket of times for which n has the same text; or the time
+// itself, if there is no such time.
+func (d *divider) beginOf(n *bound) *bound {
+	of := bucketOf{n.args[0], n.bucket}
+	if d.begins[of] == nil {
+		d.begins[of] = newBegin(n)
+	}
+	return d.begins[of]
+}
+
+func newBegin(n *bound) *bound {
+	by := newDivisor(n.bucket)
+	begin := func(f *frame) error {
+		for i, v := range f.args[0].Int[:f.n] {
+			first := by.floor(v) * by.d
+			if first > v {
+				first = v
+			}
+			f.out.Int[i] = first
+		}
+		return nil
+	}
+	step := uint64(n.bucket)
+	return strict(n.args[0].typ, n.src, begin, n.args[0]).
+		onWords(wordOp{code: CodeFloor, constant: step}, wordOp{code: CodeMultiply, with: step}).neverFails(true)
+}

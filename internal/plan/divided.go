@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/query"
+)
+
+// This file is keys that devices cannot compute. Devices group by what they can compute of them, and
+// the CPU makes the keys of these groups, in place of those of each row.
+
+// Divided is the keys of a query, divided in two.
+type Divided struct {
+	Parts  []*expr.Expr // what devices group by
+	Layout *key.Layout  // of these
+	Keys   []*expr.Expr // the keys of the query, over batches of the parts
+	AtMost int64        // groups by the parts that there can be; -1: not known
+}
+
+// divide divides the keys, if devices cannot compute all of them, and their groups may become those
+// of a run by other keys; else it returns nil.
+func (p *planner) divide() *Divided {
+	_, limited := p.HashLimit() // rows are left out by the hash of the keys, which devices do not have
+	q := p.Query
+	switch {
+	case p.Options.Device.Kind == device.CPU, p.Options.NoGPUDecoding, limited:
+		return nil
+	case q.Mode != query.Whole, len(q.Distinct) > 0, len(q.Groupings) > 0, !slices.ContainsFunc(q.Keys, p.isDivided):
+		return nil
+	case len(p.DeviceStates().DeviceLists()) > 0:
+		return nil
+	}
+	parts, rest, ok := expr.Divide(q.Keys, func(e *expr.Expr) bool { return !p.isDivided(e) })
+	if !ok || len(parts) == 0 {
+		return nil
+	}
+	d := &Divided{Parts: parts, Keys: rest, AtMost: p.atMostBy(parts)}
+	columns := make([]key.Column, len(parts))
+	for i, e := range parts {
+		columns[i] = p.keyColumn(e)
+	}
+	d.Layout = key.NewLayout(columns)
+	return d
+}
+
+// isDivided reports whether devices are to group by parts of a key: it is neither a column nor
+// operations on words, nor is it made of a few entries of dictionaries, of which workers compute it
+// while they read.
+func (p *planner) isDivided(e *expr.Expr) bool {
+	if _, plain := e.Column(); plain || e.OnWords() {
+		return false
+	}
+	in, single := e.OfEntries()
+	if !single {
+		return true
+	}
+	n := p.scan.DictEntries(in.Column)
+	return !p.scan.DictAll(in.Column) || n < 0 || n > fewInternEntries
+}
