@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// Devices group by what they can compute of keys, and the CPU computes the keys of these groups: the
-// answers are the CPU's, and so are its errors.
+// Devices group by what they can compute of keys, and the CPU computes the keys of these groups.
+// The answers are the CPU's, and so are its errors.
 func TestDeviceDivides(t *testing.T) {
 	gputest.Need(t, 2)
 	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}

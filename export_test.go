@@ -69,7 +69,7 @@ func ShareFrom(rows int64) Change { return func(t *exec.Tuning) { t.ShareFrom = 
 // are.
 func DevicePays() Change {
 	return func(t *exec.Tuning) {
-		t.Plan.Costs = plan.Costs{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1), Early: 1}
+		t.Plan.Costs = plan.Costs{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1), Settled: 1, Early: 1}
 		t.Plan.Table.MinRows = 100
 	}
 }

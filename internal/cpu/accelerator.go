@@ -51,12 +51,19 @@ type Accelerator interface {
 }
 
 // Sample is what a worker has seen of the input: how many rows it has read, how many of them passed
-// the filter, and how many groups some of these made, its table's mostly. Seconds is how long so
-// many rows take at its pace; 0: not known.
+// the filter, and how many groups some of these made. Seconds is how long so many rows take at its
+// pace; 0: not known.
 type Sample struct {
-	Read, Selected, Rows, Groups int64
-	Seconds                      float64
+	Read, Selected int64
+	Seconds        float64
+
+	Seen        // groups of its table mostly, or those by the keys and a distinct value
+	Half   Seen // the same earlier, of about half of the rows or fewer; zero: not known
+	Shared bool // Seen and Half are of all workers, whose groups are one set
 }
+
+// Seen is how many groups some rows have made.
+type Seen struct{ Rows, Groups int64 }
 
 // Tile is memory of the accelerator's that one worker fills with rows. It is the accelerator's
 // again with Submit or Release, one of which is called, once.

@@ -89,18 +89,59 @@ func (w *Worker) reconsiders() bool {
 	}
 	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
 	w.pace.turn(w.read)
-	switch {
-	case w.selected == 0:
+	if w.selected == 0 {
 		return false
-	case w.phase == phaseTable && !w.table.inCache():
-		return w.run.reconsider(w.seen(w.rows, int64(w.table.n)))
 	}
-	return w.run.reconsider(w.seen(w.selected, int64(w.sketch.Estimate())))
+	seen, shared := w.seen()
+	if shared != w.told.shared {
+		w.told = told{shared: shared}
+	}
+	w.told.before = append(w.told.before, seen)
+	return w.run.reconsider(Sample{
+		Read: w.read, Selected: w.selected, Seconds: w.pace.of(w.read), Seen: seen, Half: w.told.half(seen.Rows), Shared: shared,
+	})
 }
 
-// seen is what a worker has seen, of so many rows that made so many groups.
-func (w *Worker) seen(rows, groups int64) Sample {
-	return Sample{Read: w.read, Selected: w.selected, Rows: rows, Groups: groups, Seconds: w.pace.of(w.read)}
+// told is what a worker has told when it asked before.
+type told struct {
+	before []Seen
+	shared bool // of all workers
+}
+
+// half is the last of them with half of so many rows or fewer.
+func (t *told) half(rows int64) (half Seen) {
+	for _, s := range t.before {
+		if s.Rows > rows/2 {
+			break
+		}
+		half = s
+	}
+	return half
+}
+
+// seen is how many groups the rows of a worker have made: in its table, or in all that it has
+// placed; with a distinct value, groups by that too, which may be those of all workers.
+func (w *Worker) seen() (s Seen, shared bool) {
+	if w.sets == nil {
+		return w.made(), false
+	}
+	set := &w.sets.of[0]
+	switch {
+	case set.member != nil && !set.member.set.closed.Load():
+		read, came, found := set.member.set.counted()
+		return Seen{int64(float64(read) * w.selectivity()), came - found}, true
+	case set.pairs != nil:
+		return Seen{w.selected, int64(set.pairs.n)}, false
+	}
+	return Seen{w.selected, set.worker.made().Groups}, false
+}
+
+// made is how many groups the rows that were added to a worker have made.
+func (w *Worker) made() Seen {
+	if w.phase == phaseTable && !w.table.inCache() {
+		return Seen{w.rows, int64(w.table.n)}
+	}
+	return Seen{w.selected, int64(w.sketch.Estimate())}
 }
 
 // pace is how fast a worker reads, from its first batch on: until that comes files are opened, and

@@ -5,8 +5,9 @@ import "context"
 // setup is a configuration that a test may still change, with the accelerator and the last run.
 type setup struct {
 	*Config
-	accelerator Accelerator // nil: none
-	last        *Run        // nil: there was none yet
+	accelerator Accelerator       // nil: none
+	reconsider  func(Sample) bool // nil: a run does not
+	last        *Run              // nil: there was none yet
 }
 
 // run is the last run, or a new one.
@@ -16,6 +17,7 @@ func (s *setup) run() *Run {
 		if s.accelerator != nil {
 			s.last.Accelerate(s.accelerator)
 		}
+		s.last.Reconsider(s.reconsider)
 	}
 	return s.last
 }

@@ -198,6 +198,34 @@ func TestSharedSet(t *testing.T) {
 	}
 }
 
+// Workers tell of the groups by the keys and the value, in one set or in inner workers.
+func TestDistinctTold(t *testing.T) {
+	for _, shared := range []int64{0, 1 << 30} {
+		r := newDistinctRun(1, false, 40, 2_000, 5_000, "flat")
+		cfg := r.config(shared, noLimit)
+		cfg.Table.MinRows = 500
+		var last Sample
+		halves := 0
+		cfg.reconsider = func(s Sample) bool {
+			if last = s; s.Half.Rows > 0 && 2*s.Half.Rows <= s.Rows {
+				halves++
+			}
+			return false
+		}
+		if _, _, err := r.run(t, cfg, 1); err != nil {
+			t.Fatal(err)
+		}
+		all := int64(0)
+		for _, counts := range r.want {
+			all += counts[0]
+		}
+		// some of the set's are on their way there
+		if g := last.Groups; last.Shared != (shared > 0) || g < all*3/4 || g > all || last.Rows < last.Read*9/10 || halves < 10 {
+			t.Errorf("%d bytes shared: %+v, %d of them with a half; there are %d groups", shared, last, halves, all)
+		}
+	}
+}
+
 // A set to which hardly a key comes twice is closed: partitions are faster.
 func TestSharedSetOfNew(t *testing.T) {
 	r := &distinctRun{want: map[[2]int64][2]int64{}}

@@ -66,8 +66,9 @@ type Worker struct {
 	pace           pace  // where there may be an accelerator
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
-	rows, nextCheck int64   // rows that went into the table; how many at its next check
-	nextAsk         int64   // value of read at which it is told next whether one would be faster
+	rows, nextCheck int64 // rows that went into the table; how many at its next check
+	nextAsk         int64 // value of read at which it is told next whether one would be faster
+	told            told
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
 	judged          judged  // the table

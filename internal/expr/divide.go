@@ -31,7 +31,7 @@ type divider struct {
 	made    map[*bound]*bound // what stands for a node: one that reads parts
 	columns map[int]*bound    // likewise, for a column
 	begins  map[bucketOf]*bound
-	alike   bool              // values of a part may be equal as keys, and differ
+	alike   bool // values of a part may be equal as keys, and differ
 }
 
 // part returns the node that reads n, which is a part.

@@ -41,7 +41,9 @@ type DeviceFacts struct {
 	Operations  int     // of the filter, keys and arguments, for a row
 	Updates     int     // states that a row changes
 	Reading     float64 // seconds that workers take for these rows at their pace so far; 0: predicted
+	Merged      float64 // groups of all workers together, by a pace; 0: as many as Groups tells
 	Regroup     bool    // the groups are grouped by fewer keys: most are not put out
+	Parts       bool    // they are by parts of the keys
 	// Regroups: a device that has all groups does that, which takes some milliseconds
 	Regroups bool
 
@@ -105,7 +107,7 @@ func (c Costs) compare(onCPU, onDevices DeviceFacts, most float64) Choice {
 func (c Costs) cpu(f DeviceFacts) float64 {
 	rows, merged := f.counts()
 	if f.Reading > 0 {
-		merged = min(merged*f.threads(), rows)
+		merged = min(cmp.Or(f.Merged, merged*f.threads()), rows)
 	}
 	return cmp.Or(f.Reading, c.reading(f)) + (merged*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
 }

@@ -22,6 +22,8 @@ type Device struct {
 	// that devices combine are up to three times as wide
 	Reconsiders bool
 	told        bool // workers have seen that a device pays
+	// devices pay if there are more groups by the keys and a distinct value than are usual
+	doubtful bool
 
 	// Select is which groups leave a device that has all of them; nil: all do. Wanted says the same
 	// for people, or why all do; "": all are wanted.
@@ -58,7 +60,7 @@ func (d Device) Anew(seen cpu.Sample, settled bool) Choice {
 	if read > 0 {
 		rest.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
-	most := 1 - d.costs.Gain
+	most := d.costs.Settled
 	if !settled {
 		most = d.costs.Early
 	}
@@ -67,28 +69,53 @@ func (d Device) Anew(seen cpu.Sample, settled bool) Choice {
 
 // after are the facts with what a worker has seen of groups and of the filter.
 func (f DeviceFacts) after(seen cpu.Sample) DeviceFacts {
-	f.Groups = min(f.Groups, feedback.EstimateGroups(seen.Rows, seen.Groups))
 	if seen.Read > 0 {
 		f.Selectivity = float64(max(seen.Selected, 1)) / float64(seen.Read)
+	}
+	rows, _ := f.counts()
+	all := expected(seen, rows)
+	f.Merged = f.threads() * expected(seen, rows/f.threads())
+	if seen.Shared {
+		f.Merged = all
+	}
+	switch {
+	case f.Parts: // workers see nothing of these
+	case f.Regroup:
+		f.Groups = all
+	default:
+		f.Groups = min(f.Groups, all)
 	}
 	return f
 }
 
+// expected is how many groups so many rows will have made, as a worker has seen them so far. Rows
+// with the same key often come together, so that there are more than random rows would show; and
+// the same keys come again later, so that there are fewer than if that went on. The geometric mean
+// of both is taken.
+func expected(seen cpu.Sample, rows float64) float64 {
+	total := int64(rows)
+	o := feedback.Observation{Rows: seen.Rows, Groups: seen.Groups}
+	least := o.AtRandom(total)
+	if half := seen.Half; half.Rows > 0 {
+		o.Before = feedback.Observation{Rows: half.Rows, Groups: half.Groups}.AtRandom(total)
+	}
+	return math.Sqrt(least * o.Expected(total))
+}
+
 // unsure reports whether devices should be opened only when workers have told their pace: opening
 // takes its time, and it is not known how many rows pass the filter, or how many groups they make,
-// or the CPU may be as fast, as with keys that come in order. Of keys and distinct values without a
-// filter workers would not tell how many groups there are.
+// or the CPU may be as fast, as with keys that come in order.
 func (d Device) unsure() bool {
 	f := &d.Facts
 	if !d.Use || d.told || f.Spec.Required() || d.costs.start(*f) == 0 || f.Kept {
 		return false
 	}
-	return f.Filtered || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
+	return f.Filtered || d.doubtful || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where
-// nothing tells: a run that regroups does not begin on the CPU to see how many there are, and as
-// many groups as rows would have it open a device too often (ClickBench 9: 6).
+// nothing tells (ClickBench 9: 6). If a device pays with so few groups it is opened at once, and if
+// it pays with more the CPU begins.
 const usualRepeats = 8
 
 // decideDevice decides what computes. How devices would make rows themselves takes a look at each
@@ -118,7 +145,7 @@ func (p *planner) deviceByKeys() Device {
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),
-		Lists: int64(len(states.DeviceLists())), Regroup: p.Regroups(),
+		Lists: int64(len(states.DeviceLists())), Regroup: p.Regroups(), Parts: p.Divided != nil,
 	}
 	if n, ok := p.HashLimit(); ok {
 		f.Limit = int64(n)
@@ -155,10 +182,15 @@ func (p *planner) deviceByKeys() Device {
 	d.Choice = d.costs.choose(*f)
 	if d.Use && !spec.Required() {
 		f.Groups = p.expectedGroups()
-		if f.Regroup {
-			f.Groups = min(f.Groups, float64(f.Rows)/usualRepeats)
-		}
 		d.Choice = d.costs.choose(*f)
+	}
+	if few := float64(f.Rows) / usualRepeats; d.Use && !spec.Required() && f.Regroup && few < f.Groups && (f.Parts || !d.told) {
+		usual := *f
+		usual.Groups = few
+		choice := d.costs.choose(usual)
+		if d.doubtful = !choice.Use && !f.Parts; !d.doubtful {
+			*f, d.Choice = usual, choice
+		}
 	}
 	return d
 }

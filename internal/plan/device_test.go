@@ -170,7 +170,7 @@ func TestDevicePays(t *testing.T) {
 		t.Error("a device pays where the CPU takes .2 s")
 	}
 	// All groups have one row, of the rows that pass.
-	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Selected: all / 1000, Rows: all / 1000, Groups: all / 1000}
+	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Selected: all / 1000, Seen: cpu.Seen{Rows: all / 1000, Groups: all / 1000}}
 	if choice := d.Anew(sparse, true); choice.CPU > 8 {
 		t.Errorf("%+v for 1e8 groups of 1e9 rows at a pace of .4 s", choice)
 	}
@@ -192,7 +192,7 @@ func TestDeviceAnewEarly(t *testing.T) {
 		{.0055, false, true},
 		{.008, true, true},
 	} {
-		seen := cpu.Sample{Seconds: x.seconds, Read: all / 100, Selected: all / 100, Rows: all / 100, Groups: 5}
+		seen := cpu.Sample{Seconds: x.seconds, Read: all / 100, Selected: all / 100, Seen: cpu.Seen{Rows: all / 100, Groups: 5}}
 		if early, settled := d.Anew(seen, false), d.Anew(seen, true); early.Use != x.early || settled.Use != x.settled {
 			t.Errorf("%+v: %+v, %+v", x, early, settled)
 		}
@@ -244,6 +244,49 @@ func TestDeviceUnsure(t *testing.T) {
 		if got := d.unsure(); got != x.want {
 			t.Errorf("%+v: %t; %+v", x, got, d.Facts)
 		}
+	}
+}
+
+// Where a device pays with as many groups by the keys and a distinct value as rows, and not with
+// the usual number, the CPU begins. Workers that see many groups open the device.
+func TestDeviceDoubtful(t *testing.T) {
+	t.Parallel()
+	p := planning(t, orders, grouped("ordered_at", "count(distinct quantity)"), Options{Device: spec(t, "auto"), DevicePresent: true, Threads: 4})
+	doubtful := 0
+	for rows := int64(1e5); rows < 1e9; rows += rows / 4 {
+		p.Facts.Rows, p.Facts.Bytes = rows, 4*rows
+		p.Learnt.Device = false
+		d := p.decideDevice()
+		if !d.doubtful {
+			continue
+		}
+		doubtful++
+		if p.Learnt.Device = true; !d.Use || !d.unsure() || d.Facts.Groups < float64(rows) || !p.decideDevice().Use {
+			t.Errorf("%d rows: %+v", rows, d)
+		}
+		seen := cpu.Sample{Read: rows / 100, Selected: rows / 100, Seconds: 1, Seen: cpu.Seen{Rows: rows / 100, Groups: rows / 100}}
+		few := seen
+		few.Groups, few.Seconds = 10, .01
+		if !d.Anew(seen, true).Use || d.Anew(few, true).Use {
+			t.Errorf("%d rows: %+v, %+v", rows, d.Anew(seen, true), d.Anew(few, true))
+		}
+	}
+	if doubtful == 0 {
+		t.Error("no number of rows is in doubt")
+	}
+}
+
+// Rows of the same groups come together, or the same groups come again: what is expected lies
+// between the two.
+func TestExpectedOfSample(t *testing.T) {
+	t.Parallel()
+	random := cpu.Sample{Seen: cpu.Seen{Rows: 2e5, Groups: 1e4}, Half: cpu.Seen{Rows: 1e5, Groups: 1e4}}
+	if got := expected(random, 1e7); got < 1e4 || got > 1.1e4 {
+		t.Errorf("%v groups where there are no new ones", got)
+	}
+	growing := cpu.Sample{Seen: cpu.Seen{Rows: 2e5, Groups: 1e4}, Half: cpu.Seen{Rows: 1e5, Groups: 5e3}}
+	if got := expected(growing, 1e7); got < 4e4 || got > 2e5 {
+		t.Errorf("%v groups where each row in twenty makes one", got)
 	}
 }
 
