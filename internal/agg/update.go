@@ -71,22 +71,35 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 	}
 }
 
+// fewNulls: NULLs are few if fewer than one row in this number is NULL.
+const fewNulls = 16
+
 // noteNulls counts the NULLs of a set, or keeps its flags: gids are the groups of
 // the rows, valid those of the rows without NULL.
 func (l *Layout) noteNulls(t *Table, set *argSet, in *Input, gids []uint32, firstNew uint32, valid []uint32) {
 	isNull := t.scratch.isNull
 	if set.nulls.in() {
 		words, one := t.Rows[set.nulls.off:], in.times()*set.nulls.one()
-		for i, g := range gids {
-			if isNull[i] {
-				words[int(g)*t.Stride] += one
+		if fewNulls*(len(gids)-len(valid)) < len(gids) {
+			for i, g := range gids {
+				if isNull[i] {
+					words[int(g)*t.Stride] += one
+				}
+			}
+		} else { // a branch would be taken at random, as by the filter of an aggregate
+			for i, g := range gids {
+				add := uint64(0)
+				if isNull[i] {
+					add = one
+				}
+				words[int(g)*t.Stride] += add
 			}
 		}
 	}
 	if set.unseen.in() {
 		words, bit := t.Rows[set.unseen.off:], set.unseen.one()
 		for i, g := range gids {
-			if isNull[i] && g >= firstNew {
+			if g >= firstNew && isNull[i] {
 				words[int(g)*t.Stride] |= bit
 				t.Unseen = true
 			}

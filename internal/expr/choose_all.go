@@ -92,8 +92,34 @@ func (f *frame) chooseNulls(conds, values []*column.Vector) {
 		return
 	}
 	null := f.ownNulls()
-	for i := range null {
-		null[i] = chosen(conds, values, i).IsNull(i)
+	k := len(conds)
+	if last := values[k].Null; last != nil {
+		copy(null, last)
+	}
+	for i := k - 1; i >= 0; i-- {
+		putNulls(null, conds[i], values[i].Null)
+	}
+}
+
+// putNulls sets null to values (nil: all false) where the condition is true. It takes no branch by
+// rows: filters of aggregates are as good as random.
+func putNulls(null []bool, cond *column.Vector, values []bool) {
+	is := cond.Int[:len(null)]
+	if cond.Null == nil && values == nil {
+		for i, n := range null {
+			null[i] = truth(n)&^is[i] != 0
+		}
+		return
+	}
+	for i, n := range null {
+		to, value := is[i], false
+		if cond.Null != nil {
+			to &= truth(!cond.Null[i])
+		}
+		if values != nil {
+			value = values[i]
+		}
+		null[i] = truth(value)&to|truth(n)&^to != 0
 	}
 }
 
