@@ -1,11 +1,16 @@
 package gagg_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
@@ -153,5 +158,34 @@ func TestDeviceFewLeave(t *testing.T) {
 				t.Errorf("%+v on %q: %d groups left of %d", x.q, device, left, s.Groups)
 			}
 		}
+	}
+}
+
+// Many groups that are wanted, and still few of all, go to the buckets of several writers.
+func TestDeviceSelectsMany(t *testing.T) {
+	gputest.Need(t, 1)
+	const rows = 300_000
+	table := datagen.New(datagen.Spec{Rows: rows, Seed: 3, Columns: []datagen.Column{
+		{Name: "k", Type: column.Type{Kind: column.Int64}},
+		{Name: "v", Type: column.Type{Kind: column.Int32}, Distinct: 100},
+	}})
+	var b bytes.Buffer
+	if err := table.WriteParquet(&b, datagen.Layout{RowGroup: rows / 4, Codec: "snappy"}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "many.parquet")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tuned := tune{gagg.DevicePays()}
+	most := mustAnswer(t, gagg.Query{From: gagg.Files(path), Aggs: exprs("quantile_disc(v, 0.76)")}, gagg.Options{Device: "cpu"})[0]
+	q := gagg.Query{From: gagg.Files(path), By: []string{"k"}, Aggs: exprs("max(v) as m", "count(*)"), Having: "m > " + most}
+	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+	got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 4, Streams: 1, GPUMemory: 128 << 20}))
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%d groups, want %d; %v", len(got), len(want), err)
+	}
+	if d := s.Devices[0]; d.Selected < 1<<16 || d.Selected != int64(len(want)) {
+		t.Errorf("%d groups, %+v", len(want), d)
 	}
 }

@@ -89,10 +89,9 @@ const (
 	doubtWord = 2 // the groups of keptWord that are unsure
 )
 
-// Select hands out the groups that are wanted, in any order, some at a time. The rows are valid
-// until emit returns. done is false if so many groups are wanted that all should be read, or if
-// there is too little memory. Select is called before Open. An error of emit ends it, and is
-// returned.
+// Select hands out the groups that are wanted, in any order and all at once; the rows are emit's.
+// done is false if so many groups are wanted that all should be read, or if there is too little
+// memory. Select is called before Open. An error of emit ends it, and is returned.
 func (g *Groups) Select(what *Selection, emit func(rows []uint64) error) (got Selected, done bool, err error) {
 	err = g.config.Context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
 		n := selecting{Groups: g, thread: t, stream: s, kernel: kernels.NewEgaSelect(g.config.Context), what: what, memory: cuda.Pieces{Thread: t}}
@@ -236,18 +235,12 @@ func (n *selecting) slots() uint64 { return uint64(n.config.Table.View().Slots)/
 
 // hand hands out that many groups.
 func (n *selecting) hand(from cuda.Span, groups uint64, emit func(rows []uint64) error) error {
-	words := n.row / 8
-	rows := make([]uint64, min(uint64(max(partBytes/n.row, 1)), groups)*uint64(words))
-	for groups > 0 {
-		some := min(groups, uint64(len(rows))/uint64(words))
-		size := cuda.Size(some) * n.row
-		if err := n.thread.Read(asBytes(rows)[:size], from.Slice(0, size)); err != nil {
-			return err
-		}
-		if err := emit(rows[:some*uint64(words)]); err != nil {
-			return err
-		}
-		from, groups = from.Slice(size, from.Size), groups-some
+	if groups == 0 {
+		return nil
 	}
-	return nil
+	rows := make([]uint64, groups*uint64(n.row/8))
+	if err := n.thread.Read(asBytes(rows), from.Slice(0, cuda.Size(groups)*n.row)); err != nil {
+		return err
+	}
+	return emit(rows)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega/groups"
@@ -158,7 +159,7 @@ func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err e
 	}
 	var selected []uint64
 	got, done, err := g.Select(what, func(rows []uint64) error {
-		selected = append(selected, rows...)
+		selected = rows
 		return nil
 	})
 	if !done || err != nil {
@@ -167,12 +168,26 @@ func (p *pass) leave(g *groups.Groups, what *groups.Selection) (done bool, err e
 	if err := p.takeTexts(selected); err != nil {
 		return false, err
 	}
-	if err := p.write(0, selected); err != nil {
+	if err := p.writeAll(selected); err != nil {
 		return false, err
 	}
 	d.selected, p.selected = true, int64(got.Groups)
 	d.rows.want -= int64(got.Left)
 	return true, nil
+}
+
+// writeAll gives rows to the writers, side by side if there are many.
+func (p *pass) writeAll(rows []uint64) error {
+	stride := p.devices.config.Layout.Stride()
+	all := len(rows) / stride
+	n := min(len(p.writers), 1+all/fewGroups)
+	errs := make([]error, n)
+	var writers sync.WaitGroup
+	for i := range n {
+		writers.Go(func() { errs[i] = p.write(i, rows[i*all/n*stride:(i+1)*all/n*stride]) })
+	}
+	writers.Wait()
+	return errors.Join(errs...)
 }
 
 // closeEarly frees the first pass's memory while its groups are read, above all the pinned memory:
