@@ -96,25 +96,25 @@ func (w *Worker) reconsiders() bool {
 	if shared != w.told.shared {
 		w.told = told{shared: shared}
 	}
-	w.told.before = append(w.told.before, seen)
 	return w.run.reconsider(Sample{
-		Read: w.read, Selected: w.selected, Seconds: w.pace.of(w.read), Seen: seen, Half: w.told.half(seen.Rows), Shared: shared,
+		Read: w.read, Selected: w.selected, Seconds: w.pace.of(w.read), Seen: seen, Half: w.told.half(seen), Shared: shared,
 	})
 }
 
-// told is what a worker has told when it asked before.
+// told is what a worker has told when it asked before: half of now, and what came behind.
 type told struct {
-	before []Seen
+	since  []Seen
 	shared bool // of all workers
 }
 
-// half is the last of them with half of so many rows or fewer.
-func (t *told) half(rows int64) (half Seen) {
-	for _, s := range t.before {
-		if s.Rows > rows/2 {
-			break
-		}
-		half = s
+// half is what it told last of half as many rows as now, or fewer.
+func (t *told) half(now Seen) (half Seen) {
+	t.since = append(t.since, now)
+	for len(t.since) > 1 && t.since[1].Rows <= now.Rows/2 {
+		t.since = t.since[1:]
+	}
+	if first := t.since[0]; first.Rows <= now.Rows/2 {
+		half = first
 	}
 	return half
 }

@@ -124,17 +124,20 @@ type regrouper struct {
 	valued        int64    // how many had one
 }
 
+// noPart is a part of no aggregate, where there are no distinct values: its rows update nothing.
+const noPart = 1
+
 func newRegrouper(g *Regrouping, w *Worker) *regrouper {
 	c, all := g.From, SetKeys{Layout: g.From.Keys}
 	r := &regrouper{value: len(w.pipe.Keys)}
 	if g.Distinct != nil {
 		r.folder = newFolder(g.Distinct, w, all, c.Keys.Base())
 	} else {
-		parts := len(c.Keys.Fields())
-		w.turn(&Distinct{Part: 1}, parts)
+		r.value = -1
+		w.turn(&Distinct{Part: noPart}, 0)
 		keys := g.Keys()
-		w.pipe.Keys, w.pipe.Begin, r.value = keys.Keys, keys.Begin, -1
-		r.folder = newFolderOf(c, w, all, c.Keys.Base(), parts)
+		w.pipe.Keys, w.pipe.Begin = keys.Keys, keys.Begin
+		r.folder = newFolderOf(c, w, all, c.Keys.Base(), len(c.Keys.Fields()))
 	}
 	r.folder.stride, r.folder.keys.Stride, r.folder.whole = c.Stride, c.Stride, true
 	w.whole = whole{stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}

@@ -12,7 +12,7 @@ package expr
 // ok is false where a part has values that differ and are equal as keys, as floats do (-0 and 0):
 // rest may tell them apart.
 func Divide(exprs []*Expr, whole func(*Expr) bool) (parts, rest []*Expr, ok bool) {
-	d := divider{made: map[*bound]*bound{}, columns: map[int]*bound{}, begins: map[bucketOf]*bound{}}
+	d := divider{read: map[*bound]*bound{}, made: map[*bound]*bound{}, columns: map[int]*bound{}, begins: map[bucketOf]*bound{}}
 	for _, e := range exprs {
 		n := (*bound)(nil)
 		if whole(e) {
@@ -28,29 +28,27 @@ func Divide(exprs []*Expr, whole func(*Expr) bool) (parts, rest []*Expr, ok bool
 // divider makes the parts of some expressions.
 type divider struct {
 	parts   []*Expr
-	made    map[*bound]*bound // what stands for a node: one that reads parts
-	columns map[int]*bound    // likewise, for a column
+	read    map[*bound]*bound // the node that reads a part
+	made    map[*bound]*bound // the node over parts that stands for one that is none
+	columns map[int]*bound    // the node that is the part, of those of a column
 	begins  map[bucketOf]*bound
 	alike   bool // values of a part may be equal as keys, and differ
 }
 
 // part returns the node that reads n, which is a part.
 func (d *divider) part(n *bound) *bound {
-	read := d.made[n]
 	if n.kind == boundColumn {
-		read = d.columns[n.col]
+		if d.columns[n.col] == nil {
+			d.columns[n.col] = n
+		}
+		n = d.columns[n.col]
 	}
-	if read != nil && read.kind == boundColumn {
-		return read
+	if d.read[n] == nil {
+		d.alike = d.alike || n.typ.IsFloat()
+		d.read[n] = newColumn(len(d.parts), n.typ)
+		d.parts = append(d.parts, &Expr{n})
 	}
-	d.alike = d.alike || n.typ.IsFloat()
-	read = newColumn(len(d.parts), n.typ)
-	d.parts = append(d.parts, &Expr{n})
-	if n.kind == boundColumn {
-		d.columns[n.col] = read
-	}
-	d.made[n] = read
-	return read
+	return d.read[n]
 }
 
 // divide returns the node that stands for n.
@@ -63,7 +61,7 @@ func (d *divider) divide(n *bound) *bound {
 	case n.kind == boundConst:
 	case n.isPart():
 		return d.part(n)
-	case n.bucket > 1 && (n.args[0].kind == boundColumn || n.args[0].isPart()):
+	case n.bucket > 1 && n.args[0].isPart():
 		made = n.over([]*bound{d.part(d.beginOf(n))})
 	case n.choose != nil:
 		c := &choice{els: d.divide(n.choose.els)}

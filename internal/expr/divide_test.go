@@ -80,15 +80,7 @@ func TestDivideInFew(t *testing.T) {
 		binder := NewBinder(testLookup)
 		var exprs []*Expr
 		for _, text := range c.texts {
-			n, err := Parse(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := binder.Bind(n, text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			exprs = append(exprs, e)
+			exprs = append(exprs, bindBy(t, binder, text))
 		}
 		parts, rest, ok := Divide(exprs, func(e *Expr) bool { return e.OnWords() })
 		if len(parts) != c.parts || len(rest) != len(exprs) || ok != c.ok {

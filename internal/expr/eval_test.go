@@ -288,11 +288,17 @@ func TestLongChain(t *testing.T) {
 // bindText binds text or fails the test.
 func bindText(t testing.TB, text string) *Expr {
 	t.Helper()
+	return bindBy(t, &Binder{lookup: testLookup}, text)
+}
+
+// bindBy is bindText by a Binder, which may share parts.
+func bindBy(t testing.TB, by *Binder, text string) *Expr {
+	t.Helper()
 	n, err := Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Bind(n, text, testLookup)
+	e, err := by.Bind(n, text)
 	if err != nil {
 		t.Fatal(err)
 	}

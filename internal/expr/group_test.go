@@ -55,17 +55,7 @@ func TestGroup(t *testing.T) {
 func TestGroupShares(t *testing.T) {
 	t.Parallel()
 	binder, group := NewBinder(testLookup), NewGroup()
-	bind := func(text string) *Expr {
-		n, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := binder.Bind(n, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
+	bind := func(text string) *Expr { return bindBy(t, binder, text) }
 	part, whole := bind("p * (1 - w)"), bind("p*(1-w) * (1 + j)")
 	times := 0
 	kernel := part.root.kernel

@@ -115,7 +115,8 @@ func (d Device) unsure() bool {
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where
 // nothing tells (ClickBench 9: 6). If a device pays with so few groups it is opened at once, and if
-// it pays with more the CPU begins.
+// it pays with more the CPU begins. So many rows are expected of parts of the keys too, of which
+// workers tell nothing: there the CPU does not begin for that.
 const usualRepeats = 8
 
 // decideDevice decides what computes. How devices would make rows themselves takes a look at each
@@ -184,15 +185,24 @@ func (p *planner) deviceByKeys() Device {
 		f.Groups = p.expectedGroups()
 		d.Choice = d.costs.choose(*f)
 	}
-	if few := float64(f.Rows) / usualRepeats; d.Use && !spec.Required() && f.Regroup && few < f.Groups && (f.Parts || !d.told) {
-		usual := *f
-		usual.Groups = few
-		choice := d.costs.choose(usual)
-		if d.doubtful = !choice.Use && !f.Parts; !d.doubtful {
-			*f, d.Choice = usual, choice
-		}
+	if d.Use && !spec.Required() && f.Regroup {
+		d.expectUsual()
 	}
 	return d
+}
+
+// expectUsual expects the usual number of groups of a device that regroups, if there may be more,
+// unless the choice is in doubt by that, or workers have told that there are more.
+func (d *Device) expectUsual() {
+	usual := d.Facts
+	usual.Groups = float64(usual.Rows) / usualRepeats
+	if usual.Groups >= d.Facts.Groups || d.told && !usual.Parts {
+		return
+	}
+	choice := d.costs.choose(usual)
+	if d.doubtful = !choice.Use && !usual.Parts; !d.doubtful {
+		d.Facts, d.Choice = usual, choice
+	}
 }
 
 // operations is how many operations of expressions a row takes.

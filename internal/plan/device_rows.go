@@ -80,7 +80,7 @@ func (p *Plan) unsupported(states *agg.Layout) string {
 	if d := p.Query.Distinct; len(d) > 1 {
 		return fmt.Sprintf("each different %s counts once, and each different %s", p.Query.ArgTexts[d[0]], p.Query.ArgTexts[d[1]])
 	}
-	if p.Regroups() && len(states.DeviceLists()) > 0 {
+	if len(p.Query.Distinct) > 0 && len(states.DeviceLists()) > 0 { // keys are not divided then
 		return "all values of a group are needed, and each different " + p.Query.ArgTexts[p.Query.Distinct[0]] + " counts once"
 	}
 	_, _, why := states.DeviceOps()
