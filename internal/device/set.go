@@ -21,7 +21,7 @@ type Set struct {
 // returned, and what is opened later is closed.
 func Open(ctx context.Context, d Spec) (*Set, error) {
 	return await(ctx, func() (*Set, error) {
-		s, err := d.open()
+		s, err := d.open(0)
 		if err != nil {
 			return nil, d.Refused(err)
 		}
@@ -81,11 +81,15 @@ func (d Spec) find() (*cuda.Driver, []int, error) {
 	return driver, numbers, err
 }
 
-// open opens the devices of a specification, all at the same time.
-func (d Spec) open() (*Set, error) {
+// open opens the first devices of a specification, all at the same time; most 0: all of them. That
+// the others are there, too, is seen to.
+func (d Spec) open(most int) (*Set, error) {
 	driver, numbers, err := d.find()
 	if err != nil {
 		return nil, err
+	}
+	if most > 0 {
+		numbers = numbers[:min(most, len(numbers))]
 	}
 	s := &Set{numbers: numbers, contexts: make([]*cuda.Context, len(numbers))}
 	errs := make([]error, len(numbers))
@@ -101,9 +105,9 @@ func (d Spec) open() (*Set, error) {
 	return s, nil
 }
 
-// Contexts opens the devices of a specification for a run of their own.
-func (d Spec) Contexts() ([]*cuda.Context, error) {
-	s, err := d.open()
+// Contexts opens the first devices of a specification for a run of their own; most 0: all of them.
+func (d Spec) Contexts(most int) ([]*cuda.Context, error) {
+	s, err := d.open(most)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +120,7 @@ func (d Spec) Contexts() ([]*cuda.Context, error) {
 func (d Spec) Begin(leave bool) (done func()) {
 	opened := make(chan *Set, 1)
 	go func() {
-		s, _ := d.open() // the run will tell why not
+		s, _ := d.open(0) // the run will tell why not
 		opened <- s
 	}()
 	return func() {

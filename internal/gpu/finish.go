@@ -54,7 +54,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	}
 	d.mergers, d.rows.want = mergers, g.Sent
 	bits := g.Buckets[0].Bits()
-	stays := g.Resident() == 0 && !d.apart()
+	stays := g.Resident() == 0
 	if len(d.passes) > 1 {
 		joined, err := d.joinAll(bits, stays)
 		if err != nil {
@@ -278,7 +278,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 // none; nor where states refer to strings, which the device does not have any more. Of few groups
 // that were selected there is nothing to be done.
 func (d *Devices) gains() bool {
-	if d.selected || d.apart() || d.copied.Load() || d.config.Run.Long() || len(d.config.Lists) > 0 || d.config.States.HasTexts() {
+	if d.selected || d.copied.Load() || d.config.Run.Long() || len(d.config.Lists) > 0 || d.config.States.HasTexts() {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)

@@ -13,7 +13,8 @@ import (
 // This file is how the groups of several devices come to one of them: when the others have ended
 // their first passes, their groups cross to the host and on to the first device as rows, whose pass
 // has not ended. They are far fewer than the input's rows where devices gain anything, and what
-// stays on a device is read from there, piece by piece (resident), instead of being merged.
+// stays on a device is read from there, piece by piece (resident), instead of being merged. None of
+// them has texts of a device (texts).
 
 const (
 	// movers is the most goroutines that bring groups to another device: each pins two buffers
@@ -50,21 +51,13 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	bits = min(bits, joinBits)
 	g, err := p.Finish(bits)
 	p.pinned.Close()
-	if err == nil {
-		err = p.countTexts()
-	}
 	if err == nil && g != nil {
 		if moved, err = p.moves(to, g, stays); moved {
 			err = p.move(g, to, 1<<bits)
 		} else if err == nil {
-			if err = p.copyTexts(); err == nil {
-				err = p.evict(g, 1<<bits)
-			}
+			err = p.evict(g, 1<<bits)
 		}
 		err = errors.Join(err, g.Close())
-	}
-	if err == nil {
-		err = p.copyTexts()
 	}
 	if err == nil {
 		p.first = p.Stats()

@@ -48,7 +48,7 @@ func (p *pass) retainPays(f feedback.GainCounts) bool {
 		each := uint64(c.Rows) / uint64(len(p.devices.contexts))
 		left = each - min(each, f.Rows)
 	}
-	return !c.Run.Long() && !p.devices.apart() && !c.States.HasTexts() && f.Expected(left) >= p.devices.config.Gain
+	return !c.Run.Long() && !c.States.HasTexts() && f.Expected(left) >= p.devices.config.Gain
 }
 
 // chainsFit reports whether 2^chains chains may be merged whole in place of 2^partitions

@@ -20,9 +20,8 @@ import (
 // the row refers to the copy. That is so for the few groups that are wanted; and, where memory is
 // limited, for rows that leave the device before the end: their writer may put them to disk.
 //
-// Each device has a store of its own, so that equal strings of two devices have different refs, and
-// none compares those of another: their groups meet on the CPU, which compares the bytes
-// (DEVICE-REFS).
+// Where there is a store there is one device (plan.DeviceFacts): equal strings of two stores would
+// have different refs, and neither device could compare those of the other (DEVICE-REFS).
 type texts struct {
 	*decode.Store
 	registry *arena.Arenas
@@ -77,7 +76,7 @@ func (p *pass) openTexts() error {
 	}
 	bytes := min(p.memory/storeParts, int64(beside*float64(units.Bytes+units.Expanded)))
 	if c.Texts > 0 {
-		bytes = min(bytes, c.Texts/int64(len(p.devices.contexts)))
+		bytes = min(bytes, c.Texts)
 	}
 	size := decode.StoreSize{
 		Bytes: bytes,
@@ -104,11 +103,6 @@ func (p *pass) openTexts() error {
 func (p *pass) wantsTexts() bool {
 	plan := p.devices.config.Decode.Plan
 	return plan != nil && plan.Texts()
-}
-
-// apart reports whether equal strings may have different refs, being those of different devices.
-func (d *Devices) apart() bool {
-	return len(d.passes) > 1 && d.passes[0].wantsTexts()
 }
 
 // store is the store of a pass, if it has one.
@@ -278,8 +272,7 @@ func (p *pass) leavingOf(rows []uint64) (texts []leaving, err error) {
 	return texts, nil
 }
 
-// Texts is how many strings the devices have had in their stores, each once on each, and the bytes
-// that they take. It is known once Finish has ended.
+// Texts is how many strings the device has had in its store, and the bytes that they take. It is known once Finish has ended.
 func (d *Devices) Texts() (n, bytes int64) {
 	for _, p := range d.passes {
 		if p.texts != nil {

@@ -163,6 +163,9 @@ func (p *planner) deviceByKeys() Device {
 			f.Unsupported = "there are no keys, and one group is only added up where a GPU makes the rows, and the CPU does: " + d.RowsBy
 		}
 	}
+	if d.Decoding.Plan != nil && d.Decoding.Plan.Texts() {
+		f.Devices = min(f.Devices, 1) // which alone can compare the texts that it keeps
+	}
 	switch {
 	case f.Unsupported != "" || spec.Kind == device.CPU:
 	case f.Regroup:
