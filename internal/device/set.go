@@ -105,13 +105,15 @@ func (d Spec) open(most int) (*Set, error) {
 	return s, nil
 }
 
-// Contexts opens the first devices of a specification for a run of their own; most 0: all of them.
-func (d Spec) Contexts(most int) ([]*cuda.Context, error) {
-	s, err := d.open(most)
-	if err != nil {
-		return nil, err
+// Opener opens the first devices of a specification for a run of their own; most 0: all of them.
+func (d Spec) Opener(most int) func() ([]*cuda.Context, error) {
+	return func() ([]*cuda.Context, error) {
+		s, err := d.open(most)
+		if err != nil {
+			return nil, err
+		}
+		return s.contexts, nil
 	}
-	return s.contexts, nil
 }
 
 // Begin begins to open devices that were asked for, before anybody needs them: the driver takes its

@@ -272,7 +272,8 @@ func (p *pass) leavingOf(rows []uint64) (texts []leaving, err error) {
 	return texts, nil
 }
 
-// Texts is how many strings the device has had in its store, and the bytes that they take. It is known once Finish has ended.
+// Texts is how many strings the device has had in its store, and the bytes that they take. It is
+// known once Finish has ended.
 func (d *Devices) Texts() (n, bytes int64) {
 	for _, p := range d.passes {
 		if p.texts != nil {
