@@ -8,7 +8,7 @@ import "github.com/gagg-dev/gagg/internal/column"
 func (l *Layout) update(t *Table, s *slot, v *view) {
 	words, stride := t.Rows[s.hot:], t.Stride
 	x := &v.args[s.x]
-	if n := t.few(len(v.gids)); n > 0 && s.addFew(t, n, v.gids, x) {
+	if v.few.n > 0 && s.addFew(t, v.few, v.gids, x) {
 		return
 	}
 	switch s.op {
@@ -168,41 +168,17 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 	return true
 }
 
-// lanes is over how many rows updateLanes spreads a batch.
-const lanes = 8
-
-// updateLanes updates slot s of one group by way of several rows in scratch,
-// which then combine. The loops of floats have long chains of additions: with
-// one row, every step would wait for the one before.
-func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
-	c := &t.scratch
-	if c.lanes == nil {
-		c.lanes = &Table{Stride: t.Stride}
-	}
-	c.lanes.Rows = grow(c.lanes.Rows, lanes*t.Stride)
-	for k := range lanes {
-		l.Init(c.lanes.Rows[k*t.Stride:])
-	}
-	for len(c.laneGids) < v.rows {
-		c.laneGids = append(c.laneGids, uint32(len(c.laneGids)%lanes))
-	}
-	spread := *v
-	spread.gids = c.laneGids[:v.rows]
-	l.update(c.lanes, s, &spread)
-	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, taker{})
-}
-
 // count counts rows, each of which stands for `times` rows.
-func (t *Table) count(rows field, times uint64, gids []uint32) {
-	words, n := t.Rows[rows.off:], t.few(len(gids))
-	if n == 0 {
+func (t *Table) count(rows field, times uint64, gids []uint32, of few) {
+	words := t.Rows[rows.off:]
+	if of.n == 0 {
 		addTimes(words, t.Stride, times*rows.one(), gids)
 		return
 	}
 	f := &t.scratch.few
-	f.count(n, gids)
-	for g, count := range f[:n] {
-		words[g*t.Stride] += uint64(count) * times * rows.one()
+	f.count(gids)
+	for g := of.first; g < of.first+uint32(of.n); g++ {
+		words[int(g)*t.Stride] += uint64(f.of(g)) * times * rows.one()
 	}
 }
 

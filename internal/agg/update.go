@@ -51,10 +51,10 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		l.takeStates(t, gids, in)
 		return
 	}
+	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos, few: t.few(gids)}
 	if l.rows.in() && l.packed == none {
-		t.count(l.rows, in.times(), gids)
+		t.count(l.rows, in.times(), gids, raw.few)
 	}
-	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos}
 	for i := range l.sets {
 		set := &l.sets[i]
 		if set.part != l.part {
@@ -63,6 +63,7 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		v := raw
 		if set.hasNulls(in) {
 			v = t.scratch.gather(set, &raw)
+			v.few = t.few(v.gids)
 			l.noteNulls(t, set, in, gids, firstNew, v.gids)
 		} else if t.Unseen && set.unseen.in() {
 			clearBit(t.Rows[set.unseen.off:], t.Stride, set.unseen.one(), gids)
@@ -163,7 +164,13 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 			continue
 		}
 		if s.isFloat() {
-			l.updateLanes(t, s, group, v)
+			r := &t.scratch.spread
+			if !v.spread {
+				r.open(l, t, few{group, 1}, oneLanes)
+				r.rowsOfOne(v.rows)
+				v.spread = true
+			}
+			l.updateLanes(t, s, r.one[:v.rows], v)
 			continue
 		}
 		if v.gids == nil {
@@ -192,6 +199,14 @@ func (l *Layout) updateSlots(t *Table, set int, v *view) {
 			n := l.alignedSlots(i)
 			l.updateAligned(t, l.slots[i:i+n], v)
 			i += n - 1
+		case v.few.n > 0 && s.isFloat():
+			r := &t.scratch.spread
+			if !v.spread {
+				r.open(l, t, v.few, fewLanes)
+				r.rows(v.few.first, v.gids)
+				v.spread = true
+			}
+			l.updateLanes(t, s, r.gids, v)
 		default:
 			l.update(t, s, v)
 		}

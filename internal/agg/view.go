@@ -16,6 +16,9 @@ type view struct {
 	gids []uint32 // group of each row; nil in UpdateOne until someone needs it
 	args []column.Vector
 	pos  []int64
+
+	few    few  // groups, if they are few
+	spread bool // scratch.spread is of these rows
 }
 
 // scratch is working memory of a table. What its methods return is valid
@@ -36,13 +39,12 @@ type scratch struct {
 	wins    []int32      // rows of the batch that won against the state
 	floats  [2][]float64 // arguments converted to doubles
 
-	few      fewSums
-	cut      cutSums
-	cutters  []cutter  // by word of slots
-	aligned  []aligned // by argument, of the rows of a set
-	adders   []alignedAdder
-	lanes    *Table // see updateLanes
-	laneGids []uint32
+	few     fewSums
+	cut     cutSums
+	cutters []cutter  // by word of slots
+	aligned []aligned // by argument, of the rows of a set
+	adders  []alignedAdder
+	spread  spread
 }
 
 // grow returns s with n elements, whose values mean nothing.
