@@ -43,6 +43,16 @@ func LeastMemory(groups int64) Change {
 // from so many bytes of memory on.
 func LeastShared(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.Shared = bytes } }
 
+// CountsValues has values counted wherever they can be.
+func CountsValues() Change {
+	return func(t *exec.Tuning) { t.Plan.Counting = plan.Counting{} }
+}
+
+// CountsNone has no values counted.
+func CountsNone() Change {
+	return func(t *exec.Tuning) { t.Plan.Counting.From = math.MaxInt64 }
+}
+
 // PartLeast has row groups cut into parts of so few bytes.
 func PartLeast(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.PartLeast = bytes } }
 

@@ -83,6 +83,27 @@ func TestHolistic(t *testing.T) {
 	}
 }
 
+// The same of those that may be counted, over one argument, where they are.
+func TestHolisticCounted(t *testing.T) {
+	for i, typ := range datagen.Types() {
+		if testing.Short() && i%4 != 1 {
+			continue
+		}
+		var calls []holistic
+		for _, h := range holisticOf(typ) {
+			quantile := h.name == "median" || strings.HasPrefix(h.name, "quantile")
+			if rep := typ.Rep(); quantile && (rep == column.RepInt64 || rep == column.RepFloat64) || slices.Contains([]string{"mode", "entropy", "histogram", "approx_top_k"}, h.name) {
+				calls = append(calls, h)
+			}
+		}
+		for k, keys := range []int{0, 5, 200} {
+			tr := holisticTrialOf(typ, 300, keys, calls, 1)
+			tr.tuned = tune{gagg.CountsValues()}
+			tryHolistic(t, fmt.Sprintf("%s/keys=%d", typ, keys), tr, everyThird(configurations, i+k))
+		}
+	}
+}
+
 // One group of more values than 64 KiB hold, for each way in which values are
 // stored, in memory and on disk.
 func TestHolisticLarge(t *testing.T) {
@@ -124,6 +145,11 @@ func tryHolistic(t *testing.T, name string, tr *trial, configurations []configur
 }
 
 func holisticTrial(t column.Type, rows, keys int, calls []holistic) *trial {
+	return holisticTrialOf(t, rows, keys, calls, 1, 2)
+}
+
+// holisticTrialOf is the calls over each of the columns, x being 1 and y 2.
+func holisticTrialOf(t column.Type, rows, keys int, calls []holistic, columns ...int) *trial {
 	seed := uint64(keys)
 	tr := &trial{seed: seed, table: datagen.New(datagen.Spec{Rows: rows, Seed: seed, Columns: []datagen.Column{
 		{Name: "k", Type: column.Type{Kind: column.Int32}, Distinct: max(keys, 1), Nulls: 0.1},
@@ -134,8 +160,9 @@ func holisticTrial(t column.Type, rows, keys int, calls []holistic) *trial {
 		tr.query.By, tr.want.Keys = []string{"k"}, []int{0}
 	}
 	for _, h := range calls {
-		tr.addHolistic(h, 1)
-		tr.addHolistic(h, 2)
+		for _, c := range columns {
+			tr.addHolistic(h, c)
+		}
 	}
 	return tr
 }

@@ -51,7 +51,7 @@ func TestMetamorphicDevice(t *testing.T) {
 	computed, did := map[string]int{}, gagg.DeviceStats{}
 	for seed := range trials {
 		tr := newDeviceTrial(seed, 33, 6000, 20_000)
-		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1), gagg.DevicePays()}
+		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1), gagg.DevicePays(), gagg.CountsValues()}
 		if seed%2 == 1 {
 			tr.tuned = append(tr.tuned, gagg.ShareFrom(0))
 		}

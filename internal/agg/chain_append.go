@@ -16,6 +16,9 @@ func (l *Layout) updateChain(t *Table, s *slot, v *view) {
 	default:
 		l.appendEntries(t, s, v.gids, s.chain.fill(t, v, x))
 	}
+	for i, count := range v.counts {
+		linkOf(s, t.Rows[int(v.gids[i])*t.Stride:][:t.Stride]).sawMore(int(count) - 1)
+	}
 }
 
 // reduceChain appends the values of a batch to the chain of one group. It
@@ -39,7 +42,7 @@ func (l *Layout) reduceChain(t *Table, s *slot, group uint32, row []uint64, v *v
 	default:
 		k := linkOf(s, row)
 		l.appendRun(k, t.Arena, words)
-		k.sawMore(v.rows - len(words)/c.words)
+		k.sawMore(v.rows - len(words)/c.words + v.repeated())
 	}
 	return true
 }
@@ -86,17 +89,17 @@ func (l *Layout) reduceStrings(t *Table, s *slot, row []uint64, v *view, x *colu
 	for i, span := range x.Span[:v.rows] {
 		slot := &b.recent[recentSlot(uint64(span.Off)<<32|uint64(span.Len))]
 		if *slot > 0 && x.Span[b.wins[*slot-1]] == span {
-			b.counts[*slot-1]++
+			b.counts[*slot-1] += v.countOf(i)
 			continue
 		}
-		b.wins, b.counts = append(b.wins, int32(i)), append(b.counts, 1)
+		b.wins, b.counts = append(b.wins, int32(i)), append(b.counts, v.countOf(i))
 		*slot = uint32(len(b.wins))
 	}
 	k := linkOf(s, row)
 	for at, i := range b.wins {
 		l.appendString(k, t.Arena, v, int(i), x.Bytes(int(i)), b.counts[at])
 	}
-	k.sawMore(v.rows - len(b.wins))
+	k.sawMore(v.rows - len(b.wins) + v.repeated())
 }
 
 // appendWords appends one word for each row.
@@ -190,7 +193,7 @@ func (t *Table) touchTails(s *slot, gids []uint32, chunks [][]byte) {
 // appendStrings appends a string for each row.
 func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
 	for i, g := range v.gids {
-		l.appendString(linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride]), t.Arena, v, i, x.Bytes(i), 1)
+		l.appendString(linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride]), t.Arena, v, i, x.Bytes(i), v.countOf(i))
 	}
 }
 

@@ -129,7 +129,7 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 		}
 	case opChain:
 		for i, g := range gids {
-			l.combineChain(s, dst[int(g)*stride:][:stride], src[i*stride:][:stride], take)
+			l.combineChain(s, dst[int(g)*stride:][:stride], src[i*stride:], take) // src may have less behind its words
 		}
 	case opFirst, opLast, opArgMin, opArgMax:
 		for i, g := range gids {

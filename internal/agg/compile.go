@@ -120,6 +120,9 @@ func (b *builder) splitHolistic(c *call, from Call) {
 			c.share, _ = shareOf(p)
 		}
 	}
+	if from.Counted && kept == keepAll {
+		kept = keepCounts
+	}
 	ch := newChain(kept, t, n)
 	if rep := t.Rep(); 0 < n && n <= topWords && (rep == column.RepInt64 || rep == column.RepFloat64) {
 		c.set = b.countedSet(arg)
@@ -127,8 +130,19 @@ func (b *builder) splitHolistic(c *call, from Call) {
 		return
 	}
 	ch.runs = b.runs != nil
+	if from.Counted && ch.pos != none {
+		b.firsts = b.firstSlot(arg)
+		c.slots[1] = b.firsts
+	}
 	b.needsPos = b.needsPos || ch.pos != none
 	c.slots[0] = b.chainSlot(opChain, b.set(arg), arg, ch)
+}
+
+// firstSlot is a slot of part 0 with the position of the first row whose argument is not NULL.
+func (b *builder) firstSlot(arg int) int {
+	defer func(part int) { b.part = part }(b.part)
+	b.part = 0
+	return b.slot(opFirst, b.set(arg), arg, none)
 }
 
 // packed reads the params of an aggregate with an order behind the first: n; or whether each

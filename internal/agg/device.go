@@ -35,7 +35,10 @@ func (l *Layout) DeviceOps() (ops []combine.Op, mates []int, why string) {
 		d.set(off, combine.And)
 	}
 	for i := range l.slots {
-		if lack := d.slot(&l.slots[i]); lack != "" {
+		s := &l.slots[i]
+		if s.op == opChain && l.sets[s.set].part > 0 {
+			d.emptyChain(s)
+		} else if lack := d.slot(s); lack != "" {
 			return nil, nil, l.callOf(i).name() + ": " + lack
 		}
 	}
@@ -66,6 +69,16 @@ func (d *deviceWords) chain(first, mid, last combine.Op, offs ...int) {
 
 // sum is a compensated sum, of which the error stands behind the sum.
 func (d *deviceWords) sum(op combine.Op, off int) { d.chain(op, op, combine.SumError, off, off+1) }
+
+// emptyChain is a chain of another part, which has no values as long as devices have the rows.
+func (d *deviceWords) emptyChain(s *slot) {
+	for i := range chainWords {
+		d.set(s.hot+i, combine.Or)
+	}
+	for i := range s.chain.coldWords() {
+		d.set(s.cold+i, combine.Or)
+	}
+}
 
 // slot gives the words of a slot their operations, or says what the device
 // lacks for it.

@@ -20,7 +20,7 @@ func (c *chain) fill(t *Table, v *view, x *column.Vector) []uint64 {
 	t.scratch.entries = out
 	if c.count != none {
 		for i := range v.rows {
-			out[i*c.words+c.count] = 1
+			out[i*c.words+c.count] = v.countOf(i)
 		}
 	}
 	if c.pos != none {

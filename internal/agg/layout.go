@@ -20,6 +20,10 @@ type Call struct {
 	// other rows of the same groups, such as each different value once. See Layout.Part.
 	Part int
 
+	// Counted says that a row of the part stands for several rows of part 0, by Input.Counts, which
+	// have the same argument. Func.TakesCounts tells of which calls that may be.
+	Counted bool
+
 	// Linear says of a sum or mean that its argument is computed from Args[0] by constants; nil: it
 	// is Args[0].
 	Linear *Linear
@@ -110,7 +114,11 @@ type Layout struct {
 	flags    []int // words that hold unseen bits
 	refs     []int // words that hold refs of values in the arena
 	chains   []int // slots that are chains
+	lists    []int // those of part 0
 	needsPos bool
+	// the slot whose position is that of counted values (FirstOf); none: there are no such, or where
+	// they come first does not matter
+	firsts int
 	// the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
 	packed int
 	relies []bool // by argument: see Relies
@@ -176,6 +184,15 @@ func (l *Layout) NeedsPos() bool { return l.needsPos }
 // Rows is how many rows a group has, in a layout that counts them.
 func (l *Layout) Rows(row []uint64) uint64 { return l.rows.get(row) }
 
+// FirstOf is the position of the first row of a group, for Input.Pos of a counted value; 0: the
+// layout does not need it.
+func (l *Layout) FirstOf(row []uint64) int64 {
+	if l.firsts == none {
+		return 0
+	}
+	return int64(row[l.slots[l.firsts].hot])
+}
+
 // Init writes the state words of a new group, one whose first row is in the
 // batch that Update gets next, into row[base:base+Words()].
 func (l *Layout) Init(row []uint64) { l.init(row, l.template) }
@@ -200,7 +217,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 		o.Windows, o.Special = nil, true // states may be of any
 	}
 	b := builder{
-		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges)), natural: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},
+		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, firsts: none, relies: make([]bool, len(o.Ranges)), natural: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},
 		maxRows: o.MaxRows, filled: o.Filled, ranges: o.Ranges, wantRows: []bool{o.Device}, device: o.Device,
 		windows: o.Windows, special: o.Special,
 	}
@@ -209,6 +226,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	}
 	for _, c := range calls {
 		b.declare(c)
+		b.wantRows[0] = b.wantRows[0] || c.Counted
 	}
 	for _, c := range calls {
 		b.part = c.Part

@@ -1,6 +1,10 @@
 package agg
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
 
 // This file is aggregates over several kinds of rows of the same groups: in sum(v),
 // count(distinct x) the first is over the rows of the input, the second over rows of which each is
@@ -68,6 +72,24 @@ func (l *Layout) Takes(arg int) bool {
 	}
 	return slices.ContainsFunc(l.sets, func(s argSet) bool { return s.part == l.part && slices.Contains(s.args, arg) })
 }
+
+// TakesCounts reports whether the function of values of a type can be had of each different value
+// and how often it came (Call.Counted): the values of a chain, which it keeps once or could.
+func (f Func) TakesCounts(t column.Type) bool {
+	switch rep := t.Rep(); f.id {
+	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnQuantilesDisc:
+		return rep == column.RepInt64 || rep == column.RepFloat64
+	case fnMode, fnTop, fnEntropy, fnHistogram, fnApproxQuantile:
+		return true
+	}
+	return false
+}
+
+// Holistic reports whether the state of the function grows with the values of a group.
+func (f Func) Holistic() bool { _, is := keeps[f.id]; return is }
+
+// Lists reports whether the state of the function is a list of all values.
+func (f Func) Lists() bool { kept, is := keeps[f.id]; return is && kept == keepAll }
 
 // TakesSets reports whether the function can be had of each different value once: it has one
 // argument, and asks neither for the order nor for the place of rows.

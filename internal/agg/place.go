@@ -57,6 +57,9 @@ func (b *builder) place() {
 		b.refs = append(b.refs, b.slots[i].refs()...)
 		if b.slots[i].op == opChain {
 			b.chains = append(b.chains, i)
+			if b.sets[b.slots[i].set].part == 0 {
+				b.lists = append(b.lists, i)
+			}
 		}
 	}
 	b.empty = append([]uint64(nil), b.template...)

@@ -92,13 +92,13 @@ func (f *finisher) pair(row int, k link, i uint64, two bool) (lo, hi number, err
 	if err != nil {
 		return lo, hi, err
 	}
-	e, err := s.skip(i)
+	e, more, err := s.skipValues(i)
 	if err != nil {
 		return lo, hi, err
 	}
 	lo = k.number(e.words)
 	hi = lo
-	if two {
+	if two && more == 0 {
 		if e, err = s.next(); err != nil {
 			return lo, hi, err
 		}
@@ -118,7 +118,8 @@ func (f *finisher) at(row int, k link, i uint64) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.skip(i)
+	e, _, err := s.skipValues(i)
+	return e, err
 }
 
 // setBetween makes what lies rest/p.den behind lo, on the way to hi,

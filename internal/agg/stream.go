@@ -257,6 +257,25 @@ func (s *stream) down(i int) {
 	}
 }
 
+// skipValues drops n values, and returns the entry of the one behind them, and how many more values
+// it has behind that.
+func (s *stream) skipValues(n uint64) (e *entry, more uint64, err error) {
+	if s.count == none {
+		e, err = s.skip(n)
+		return e, 0, err
+	}
+	for {
+		if e, err = s.next(); err != nil || e == nil {
+			return nil, 0, err
+		}
+		if count := e.words[s.count]; n >= count {
+			n -= count
+		} else {
+			return e, count - n - 1, nil
+		}
+	}
+}
+
 // skip drops n entries, which must be there, and returns the one behind them.
 func (s *stream) skip(n uint64) (*entry, error) {
 	for ; n > 0; n-- {

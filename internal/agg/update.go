@@ -13,6 +13,10 @@ type Input struct {
 	Args []column.Vector // the arguments, by Call.Args: flat (see TakesCodes), Rows values each
 	Pos  []int64         // number of each row in file order, below 2^62; only if Layout.NeedsPos
 
+	// Counts is how many rows of part 0 each row stands for, of a part whose calls are Counted; Pos is
+	// where the first of these is. No argument is NULL then.
+	Counts []uint64
+
 	// Times is how many rows each row stands for; 0: one. More than one is for
 	// calls that Repeat.
 	Times int64
@@ -51,7 +55,7 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		l.takeStates(t, gids, in)
 		return
 	}
-	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos, few: t.few(gids)}
+	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos, counts: in.Counts, few: t.few(gids)}
 	if l.rows.in() && l.packed == none {
 		t.count(l.rows, in.times(), gids, raw.few)
 	}
@@ -127,7 +131,7 @@ func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 	if l.rows.in() && l.packed == none {
 		row[l.rows.off] += uint64(in.Stands()) * l.rows.one()
 	}
-	raw := view{rows: in.Rows, args: in.Args, pos: in.Pos}
+	raw := view{rows: in.Rows, args: in.Args, pos: in.Pos, counts: in.Counts}
 	for i := range l.sets {
 		set := &l.sets[i]
 		if set.part != l.part {

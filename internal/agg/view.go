@@ -17,8 +17,26 @@ type view struct {
 	args []column.Vector
 	pos  []int64
 
+	counts []uint64 // Input.Counts
+
 	few    few  // groups, if they are few
 	spread bool // scratch.spread is of these rows
+}
+
+// countOf is how many rows row i stands for.
+func (v *view) countOf(i int) uint64 {
+	if v.counts == nil {
+		return 1
+	}
+	return v.counts[i]
+}
+
+// repeated is how many rows the rows stand for, beside themselves.
+func (v *view) repeated() (n int) {
+	for _, count := range v.counts {
+		n += int(count) - 1
+	}
+	return n
 }
 
 // scratch is working memory of a table. What its methods return is valid

@@ -24,6 +24,9 @@ import (
 // An accelerator that has all groups may make those by the keys itself. The other run then begins
 // with these (Run.Adopt).
 //
+// Values that are counted go this way with an accelerator and without. COUNTED-ONCE: a value x that
+// is counted reaches its part once, with how many rows its group has, and where the first is.
+//
 // Keys that an accelerator cannot compute go the same way. It groups by what it can compute of
 // them, and the keys are computed of its groups, of which no x is a row.
 
@@ -33,6 +36,7 @@ type Regrouping struct {
 	// From's keys are the keys of the other run, and its value; nil: Keys makes those of all of
 	// From's. Keys is called by each worker, and gives the evaluators alone
 	Distinct *Distinct
+	Counted  bool // a row of Distinct's part stands for as many as the group has
 	Keys     func() Pipeline
 	Merger   func() (*Merger, error)
 	Ranges   []merge.Range // of partitions of the groups
@@ -140,7 +144,7 @@ func newRegrouper(g *Regrouping, w *Worker) *regrouper {
 		r.folder = newFolderOf(c, w, all, c.Keys.Base(), len(c.Keys.Fields()))
 	}
 	r.folder.stride, r.folder.keys.Stride, r.folder.whole = c.Stride, c.Stride, true
-	w.whole = whole{stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
+	w.whole = whole{counted: g.Counted, stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
 	w.cfg.States.InitEmpty(w.template)
 	return r
 }
@@ -188,6 +192,8 @@ type whole struct {
 	first  int  // the first one's of the batch
 	null   bool // their x is NULL
 
+	counted bool // Regrouping.Counted
+
 	moved []uint64 // a row whose states were moved back, if shift is negative
 }
 
@@ -210,9 +216,23 @@ func (w *Worker) update(t *agg.Table, groups []uint32, firstNew uint32) {
 	}
 	t.Unseen = true // the template is that of a group of no rows
 	if !w.whole.null {
+		w.countWhole()
 		w.states.Update(t, groups, firstNew, &w.in)
 	}
 	w.combineWhole(t, groups)
+}
+
+// countWhole sets how many rows the rows of a batch stand for, and where the first of each is.
+func (w *Worker) countWhole() {
+	if !w.whole.counted {
+		return
+	}
+	states, in := w.cfg.States, &w.in
+	in.Counts, in.Pos = sized(in.Counts, in.Rows), sized(in.Pos, in.Rows)
+	for i := range in.Rows {
+		row := w.whole.row(i)
+		in.Counts[i], in.Pos[i] = states.Rows(row), states.FirstOf(row)
+	}
 }
 
 // combineWhole combines the states of rows with those of their groups.

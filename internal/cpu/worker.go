@@ -310,6 +310,7 @@ func (w *Worker) addGlobal() error {
 		}
 	}
 	if !w.whole.null {
+		w.countWhole()
 		w.states.UpdateOne(&w.table.rows, 0, false, &w.in)
 	}
 	if w.whole.rows != nil {

@@ -20,7 +20,8 @@ type attempt struct {
 	devices *gpu.Devices // nil: none takes part
 
 	grouping grouping
-	outer    *attempt // what it is once a device has grouped byOther's groups; nil: none does
+	states   func(keys *key.Layout) *agg.Layout // those of all its runs, behind the keys of each
+	outer    *attempt                           // what it is once a device has grouped byOther's groups; nil: none does
 
 	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
 	texts   *texts                            // nil: no device has any
@@ -29,13 +30,14 @@ type attempt struct {
 // grouping is what the groups of an attempt are grouped by. configure says how it begins:
 //
 //	byKeys    to the end
-//	byOther   until all rows are read and devices have finished. One that has all groups may group
-//	          them by the keys, and it is regroupedByDevice; else the CPU does, and it is regrouped
+//	byOther   until all rows are read and devices have finished, if they take part. One that has all
+//	          groups may group them by the keys, and it is regroupedByDevice; else the CPU does, and
+//	          it is regrouped
 type grouping uint8
 
 const (
 	byKeys            grouping = iota // the keys of the query
-	byOther                           // the keys and a distinct value, or parts of the keys, by devices (regroup.go)
+	byOther                           // the keys and a value, or parts of the keys (regroup.go)
 	regrouped                         // the keys, by the CPU: devices have no groups any more
 	regroupedByDevice                 // the keys, by a device, which has all groups
 )
@@ -60,16 +62,15 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	}
 	a.groups, err = a.run.Group(ctx, in)
 	a.texts.read()
-	if err != nil || a.devices == nil {
-		return err
+	if err == nil && a.devices != nil {
+		r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
+		err = a.devices.Finish(&a.groups, r.plan.Threads)
+		a.texts.end()
 	}
-	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // reading has ended
-	err = a.devices.Finish(&a.groups, r.plan.Threads)
-	a.texts.end()
 	if err != nil || a.grouping != byOther {
 		return err
 	}
-	if a.devices.Regrouped() {
+	if a.devices != nil && a.devices.Regrouped() {
 		a.cfg, a.run, a.grouping = a.outer.cfg, a.outer.run, regroupedByDevice
 		return nil
 	}
@@ -96,11 +97,12 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	if r.plan.Memory.Spill {
 		runs = &valueRuns{open: r.disk.File}
 	}
-	keys := r.plan.Layout
-	if onDevices {
+	keys, byOthers := r.plan.Layout, r.plan.Counted || onDevices && r.plan.Regroups()
+	if byOthers {
 		keys = r.plan.DeviceKeys()
 	}
-	states := r.plan.StatesOf(keys, runs, onDevices, r.cancelled)
+	statesOf := func(keys *key.Layout) *agg.Layout { return r.plan.StatesOf(keys, runs, onDevices, r.cancelled) }
+	states := statesOf(keys)
 	cfg := cpu.Config{
 		Keys: keys, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
 		Stride: cpu.Stride(keys, states), Partitions: partitions, Table: r.plan.Table,
@@ -115,13 +117,13 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	if r.plan.Memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
-	if onDevices && r.plan.Regroups() {
+	if byOthers {
 		if d := r.plan.Divided; d != nil {
 			cfg.AtMost = d.AtMost
 		} else {
 			cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
 		}
-		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), grouping: byOther}
+		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), grouping: byOther, states: statesOf}
 	}
 	cfg.TopN = r.plan.TopN(states)
 	if r.plan.Query.RowSets() > 0 {

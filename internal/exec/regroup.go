@@ -12,9 +12,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/plan"
 )
 
-// This file is queries of which devices make groups by other keys, with the states of all
-// aggregates: by the keys and a distinct value, or by parts of the keys. These are grouped by the
-// keys before anything is put out: by the device that has all of them (gpu.Regroup), or by the CPU
+// This file is queries of which groups are made by other keys first, with the states of all
+// aggregates: by the keys and a distinct value, or by parts of the keys, where devices make them; by
+// the keys and a value that is counted, with devices or without. These are grouped by the keys
+// before anything is put out: by the device that has all of them (gpu.Regroup), or by the CPU
 // (cpu.Run.Regroup). From there on devices have no part in the run, but for the first of these.
 
 // regroup groups the groups of an attempt by the keys alone, on the CPU.
@@ -29,6 +30,7 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	} else {
 		set := r.plan.Sets[0]
 		how.Distinct = &cpu.Distinct{Part: 1, Arg: set.Arg, Config: &cfg, Values: outer.States.Part(1).Takes(set.Arg)}
+		how.Counted = r.plan.Counted
 	}
 	outer.Stride = cpu.Stride(outer.Keys, outer.States)
 	outer.Rows, outer.TopN = int64(groups.Estimate), r.plan.TopN(outer.States)
@@ -36,6 +38,9 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	pipe := cpu.Pipeline{Keys: make([]cpu.Evaluator, len(r.plan.Query.Keys)), Args: make([]cpu.Evaluator, len(r.plan.Query.Args))}
 	how.Merger = func() (*cpu.Merger, error) {
 		m := from.NewMerger(groups.Buckets)
+		if a.devices == nil {
+			return m, nil
+		}
 		if err := a.devices.Attach(m); err != nil {
 			return nil, errors.Join(err, m.Close())
 		}
@@ -62,7 +67,7 @@ func (r *run) keysOf(d *plan.Divided) (p cpu.Pipeline) {
 // outer is the configuration of the run that an attempt's groups are grouped by the keys for.
 func (r *run) outer(a *attempt, keys *key.Layout) cpu.Config {
 	outer := a.cfg
-	outer.Keys, outer.States = keys, r.plan.StatesOf(keys, nil, true, r.cancelled)
+	outer.Keys, outer.States = keys, a.states(keys)
 	outer.AtMost, outer.Memory = r.plan.AtMost, r.plan.Memory.Shares(0)
 	return outer
 }

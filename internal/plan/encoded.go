@@ -139,7 +139,7 @@ func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
 		o := noOutput
 		// else it is count(1)
-		if v, constant := e.Const(); (!constant || v.Null || used) && b.ofRows(i) {
+		if v, constant := e.Const(); (!constant || v.Null || used) && (used || b.ofRows(i)) {
 			o, why = b.argument(i, used)
 		}
 		if why != "" {

@@ -55,11 +55,12 @@ type Tuning struct {
 	Shared    int64 // see leastShared
 	Costs     Costs
 	Table     feedback.TableConfig
+	Counting  Counting
 }
 
 // DefaultTuning is that of all other plans.
 func DefaultTuning() Tuning {
-	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig}
+	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig, Counting: defaultCounting}
 }
 
 func (o *Options) threads() int {
@@ -98,6 +99,7 @@ type Plan struct {
 	Layout     *key.Layout // of the keys in words
 	KeyColumns []key.Column
 	Sets       []Set          // distinct values, grouped by beside the keys
+	Counted    bool           // of the one in Sets the values are counted (counted.go)
 	Divided    *Divided       // keys that devices do not compute; nil: there are none, or workers do
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
@@ -139,6 +141,7 @@ func newPlanner(in Inputs) *planner {
 // is a NeedError.
 func Make(in Inputs) (_ *Plan, err error) {
 	p := newPlanner(in)
+	p.countValues()
 	if err := p.planThreads(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,73 @@
+package gagg_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// countedTrials is queries with aggregates of the values of one argument, which may be counted.
+var countedTrials = []struct {
+	by, aggs, where string // lists, by ; and |
+	order, having   string
+	limit           int64
+	not             bool // they are not counted
+	workers         bool // they are, but not by devices
+}{
+	{by: "s", aggs: "median(i)|quantile(i, 0.9)|quantile_disc(i, 0.25)|mode(i)|entropy(i)|histogram(i)"},
+	{by: "s;b", aggs: "mode(t)|count(*)|sum(l)|histogram(t)|entropy(t)", where: "i > 3"},
+	{aggs: "mode(t)|entropy(t)|count(t)|max(t)|first(t)"},
+	{aggs: "median(l)|quantile(l, [0.1, 0.5, 0.999])|quantile_disc(l, [0, 1])|sum(l)|count(*)"},
+	{by: "i", aggs: "median(f)|mode(f)|quantile_disc(f, 0.75)|avg(f)|approx_quantile(f, 0.5)"},
+	{by: "l", aggs: "median(d)|mode(d)|min(d)|max(d)|count(d)"},
+	{by: "t", aggs: "mode(e)|median(e)|approx_top_k(e, 3)|any_value(e)"},
+	{by: "s;i", aggs: "median(c)|mode(c)|sum(c)|sum(w)"},
+	{by: "s", aggs: "mode(w)|entropy(w)|stddev(g)", workers: true},
+	{by: "b", aggs: "mode(b)|histogram(b)|count(*)"},
+	{by: "f", aggs: "approx_quantile(l, 0.9)|arg_max(t, l)|string_agg(s, ',')", not: true},
+	{by: "s", aggs: "median(i) as m|count(*) as n", order: "m desc,s", limit: 7},
+	{by: "i", aggs: "mode(s) as m|count(*) as n", having: "count(*) > 3", order: "n,i"},
+	{by: "s", aggs: "median(i) filter (where b)|count(*)"},
+	{by: "s", aggs: "median(i * 2 + 1)|mode(i * 2 + 1)|sum(i)"},
+	{by: "s", aggs: "median(i)|median(l)", not: true},
+	{by: "s", aggs: "median(i)|count(distinct i)", not: true},
+	{by: "s", aggs: "mad(i)", not: true},
+	{by: "s", aggs: "median(w)", not: true},
+}
+
+// Values are counted by group, or listed as ever: the answers are the same, ties of mode included.
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	from := gagg.Files(regroupFile(t, inShort(4_000, 20_000)))
+	for i, x := range countedTrials {
+		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Where: x.where, Having: x.having, Limit: x.limit}
+		if x.by != "" {
+			q.By = strings.Split(x.by, ";")
+		}
+		if x.order != "" {
+			q.OrderBy = strings.Split(x.order, ",")
+		}
+		for k, o := range []gagg.Options{
+			{Threads: 3, BatchRows: 100}, {Threads: 2, Partitions: 64}, {Threads: 3, MemoryLimit: 8 << 20}, {Threads: 1}, {Threads: 2, Deterministic: true},
+		} {
+			if testing.Short() && (i+k)%2 == 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%d/%d", i, k), func(t *testing.T) {
+				t.Parallel()
+				o.Device = "cpu"
+				want, _, wantErr := answerStats(t, q, tune{gagg.LeastMemory(tightMemory), gagg.CountsNone()}.of(o))
+				got, s, err := answerStats(t, q, tune{gagg.LeastMemory(tightMemory), gagg.CountsValues()}.of(o))
+				if (err == nil) != (wantErr == nil) || !slices.Equal(got, want) {
+					t.Errorf("%+v: %v, want %v; %q, want %q", x, err, wantErr, got, want)
+				}
+				if counted := len(s.Distinct) > 0; counted == x.not && !strings.Contains(x.aggs, "distinct") {
+					t.Errorf("%+v: counted: %v", x, s.Distinct)
+				}
+			})
+		}
+	}
+}
