@@ -9,12 +9,12 @@ import (
 
 // This file adds up batches of few groups. Where a group comes again within a few rows, each
 // addition to its word waits for the one before to be stored and loaded again; those of floats are
-// long chains of operations besides. So a batch is added up apart first: in fewLanes places for each
-// group, of which the rows take turns. Integers take an array of sums of 64 bits, which a batch
+// long chains of operations besides. So a batch is added up apart first: in fewLanes places for
+// each group, of which the rows take turns. Integers take an array of sums of 64 bits, which a batch
 // cannot overflow unless its values have almost as many, and floats rows of a table (updateLanes).
 //
-// Groups of a batch are few where the table has no more, and where their numbers lie close together,
-// as of rows that come in the order of their keys.
+// Groups of a batch are few where the table has no more, and where their numbers lie close
+// together, as of rows that come in the order of their keys.
 
 const (
 	fewGroups = 64 // 2 KiB of sums

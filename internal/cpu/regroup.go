@@ -222,7 +222,8 @@ func (w *Worker) update(t *agg.Table, groups []uint32, firstNew uint32) {
 	w.combineWhole(t, groups)
 }
 
-// countWhole sets how many rows the rows of a batch stand for, and where the first of each is.
+// countWhole sets how many rows the rows of a batch stand for, and where the first of each is
+// (COUNTED-ONCE).
 func (w *Worker) countWhole() {
 	if !w.whole.counted {
 		return
