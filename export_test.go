@@ -45,7 +45,7 @@ func LeastShared(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.Shar
 
 // CountsValues has values counted wherever they can be.
 func CountsValues() Change {
-	return func(t *exec.Tuning) { t.Plan.Counting = plan.Counting{} }
+	return func(t *exec.Tuning) { t.Plan.Counting = plan.Counting{Listed: math.Inf(1)} }
 }
 
 // CountsNone has no values counted.

@@ -10,8 +10,9 @@ import (
 // This file adds up batches of few groups. Where a group comes again within a few rows, each
 // addition to its word waits for the one before to be stored and loaded again; those of floats are
 // long chains of operations besides. So a batch is added up apart first: in fewLanes places for
-// each group, of which the rows take turns. Integers take an array of sums of 64 bits, which a batch
-// cannot overflow unless its values have almost as many, and floats rows of a table (updateLanes).
+// each group, of which the rows take turns. Integers take an array of sums of 64 bits, which a
+// batch cannot overflow unless its values have almost as many, and floats rows of a table
+// (updateLanes).
 //
 // Groups of a batch are few where the table has no more, and where their numbers lie close
 // together, as of rows that come in the order of their keys.
@@ -25,8 +26,8 @@ const (
 // them: those of the lanes, and in the first of them what they add up to.
 type fewSums [fewGroups * fewLanes]int64
 
-// few is the groups of a batch, if they are few: n of them from number first on. n 0: they are many,
-// or the batch has too few rows for them.
+// few is the groups of a batch, if they are few: n of them from number first on. n 0: they are
+// many, or the batch has too few rows for them.
 type few struct {
 	first uint32
 	n     int

@@ -11,8 +11,8 @@ import (
 )
 
 // Batches of few groups, and of just too many, are added up as any others: counts and sums, of
-// small values, of NULLs, and of values that a batch's sums overflow. So are those of many groups in
-// their order, of which a batch has few.
+// small values, of NULLs, and of values that a batch's sums overflow. So are those of many groups
+// in their order, of which a batch has few.
 func TestFewGroups(t *testing.T) {
 	t.Parallel()
 	small := intsOf(column.Int64, func(r *rand.Rand) int64 { return int64(r.IntN(2000) - 1000) })

@@ -116,8 +116,8 @@ type Layout struct {
 	chains   []int // slots that are chains
 	lists    []int // those of part 0
 	needsPos bool
-	// the slot whose position is that of counted values (FirstOf); none: there are no such, or where
-	// they come first does not matter
+	// the slot whose position is that of counted values (FirstOf); none: there are no such, or
+	// where they come first does not matter
 	firsts int
 	// the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
 	packed int

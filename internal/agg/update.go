@@ -13,8 +13,8 @@ type Input struct {
 	Args []column.Vector // the arguments, by Call.Args: flat (see TakesCodes), Rows values each
 	Pos  []int64         // number of each row in file order, below 2^62; only if Layout.NeedsPos
 
-	// Counts is how many rows of part 0 each row stands for, of a part whose calls are Counted; Pos is
-	// where the first of these is. No argument is NULL then.
+	// Counts is how many rows of part 0 each row stands for, of a part whose calls are Counted; Pos
+	// is where the first of these is. No argument is NULL then.
 	Counts []uint64
 
 	// Times is how many rows each row stands for; 0: one. More than one is for
