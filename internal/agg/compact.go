@@ -3,6 +3,7 @@ package agg
 import (
 	"hash/maphash"
 	"math/bits"
+	"math/rand/v2"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -93,9 +94,13 @@ func (l *Layout) rewrite(k link, a *arena.Arena, words []uint64) {
 	if k.words == 1 && len(words) > 0 {
 		last = int64(words[len(words)-1])
 	}
-	for ; len(words) > 0; n++ {
-		copy(l.place(k, a, k.words, k.blobSize(k.words)), words[:k.words])
-		words = words[k.words:]
+	for len(words) > 0 {
+		if k.room() < k.words {
+			l.extend(k, a, k.words, k.blobSize(k.words))
+		}
+		part := min(k.room()/k.words*k.words, len(words))
+		copy(l.place(k, a, part, 0), words[:part])
+		n, words = n+part/k.words, words[part:]
 	}
 	*k.compacted() = uint64(n)
 	if k.bounded() && n == k.n {
@@ -237,11 +242,18 @@ next:
 // its table. Nothing else may depend on it: it is another one in each process.
 var secret = maphash.MakeSeed()
 
+// secretWords are the same of values of one word.
+var secretWords = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
+
 // hash is the same for entries that become one. Its upper bits count.
 func (c *chain) hash(e []uint64) uint64 {
 	if c.keep == keepBuckets {
 		bucket := [1]uint64{uint64(c.bucket(e))}
 		return maphash.Bytes(secret, bytesOf(bucket[:]))
+	}
+	if c.words == c.value+1 { // a multiplication, folded: the mixing step of wyhash
+		hi, lo := bits.Mul64(e[c.value]^secretWords[0], secretWords[1])
+		return hi ^ lo
 	}
 	return maphash.Bytes(secret, bytesOf(e[c.value:c.words]))
 }
