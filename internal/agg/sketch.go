@@ -106,6 +106,10 @@ func (f *finisher) approxDistinct() error {
 	var all []uint64
 	for i, row := range f.groups() {
 		k := linkOf(f.slot(0), row)
+		if f.inMemory(k) && k.entries(f.reg, &f.work.stop) <= f.limits.piece { // in any order
+			f.out.Int[i] = f.work.countHashes(k.chain, f.work.gather(k, f.reg))
+			continue
+		}
 		all = all[:0]
 		if err := f.eachEntry(k, func(e *entry) error { all = append(all, e.words[0]); return nil }); err != nil {
 			return err
