@@ -34,8 +34,10 @@ type QueryPlan struct {
 	Sets     []string `json:"sets,omitempty"`
 	Totals   bool     `json:"totals,omitempty"` // the last set is the last row
 	KeyWords int      `json:"key_words"`        // 64-bit words of a key
-	// Distinct: values of which each counts once in a group: grouped by beside the keys
+	// Distinct: values that are grouped by beside the keys: each counts once in a group, or, if
+	// Counted, median, mode and their like are given it with how often it comes
 	Distinct   []KeyPlan `json:"distinct,omitempty"`
+	Counted    bool      `json:"counted,omitempty"`
 	Aggregates []string  `json:"aggregates"`  // computed, each once
 	StateWords int       `json:"state_words"` // 64-bit words of the aggregates of a group
 	// Exact: sums of floats that are kept exactly; none unless the query is deterministic
@@ -177,6 +179,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	for _, f := range q.Follow {
 		out.Following = append(out.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
 	}
+	out.Counted = p.Counted
 	for _, s := range p.Sets {
 		out.Distinct = append(out.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
 	}
@@ -265,7 +268,11 @@ func (p *QueryPlan) String() string {
 		line("key", "%s; computed of the groups", k)
 	}
 	for _, k := range p.Distinct {
-		line("distinct", "%s; grouped by the keys and this, then by the keys", k)
+		label := "distinct"
+		if p.Counted {
+			label = "counted"
+		}
+		line(label, "%s; grouped by the keys and this, then by the keys", k)
 	}
 	for _, a := range p.Aggregates {
 		line("aggregate", "%s", a)

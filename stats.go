@@ -32,7 +32,7 @@ type Stats struct {
 	Partitions    int   `json:"partitions"`
 	// Partitioned: tables were given up for partitions while reading
 	Partitioned bool `json:"partitioned"`
-	// Distinct: groupings by the keys and a value of which each counts once
+	// Distinct: groupings by the keys and a value of which each counts once, or is counted
 	Distinct []Distinct   `json:"distinct,omitempty"`
 	Phases   []PhaseStats `json:"phases"`
 	// Exact: sums of floats that were kept exactly, as they were at the end: wider than in the plan
@@ -59,7 +59,8 @@ type RemoteStats struct {
 	Bytes    int64 `json:"bytes"`   // of answers
 }
 
-// Distinct is a grouping by the keys and a value, for aggregates of distinct values.
+// Distinct is a grouping by the keys and a value, for aggregates of distinct values, or of values
+// that are counted.
 type Distinct struct {
 	Value       string `json:"value"`
 	Groups      int64  `json:"groups"` // different values, of all groups of the query together

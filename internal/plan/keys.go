@@ -29,8 +29,9 @@ const (
 )
 
 // Set is a distinct value as it stands in a grouping by the keys and itself: what a query with
-// aggregates of distinct values groups by beside its keys. Package cpu says how they are made of
-// that (internal/cpu/distinct.go).
+// aggregates of distinct values groups by beside its keys, and so one whose values are counted
+// (Plan.Counted). Package cpu says how the aggregates are made of that (internal/cpu/distinct.go,
+// regroup.go).
 type Set struct {
 	Arg    int // of which argument
 	Value  key.Column
@@ -101,10 +102,11 @@ func (p *planner) sharedKeys(value key.Column, has []bool) (out cpu.SetKeys) {
 }
 
 // Regroups reports whether devices group by other keys than the query: by the keys and a distinct
-// value, or by parts of the keys (Divided). Their groups are then grouped by the keys.
+// value, or by parts of the keys (Divided). Their groups are then grouped by the keys. Where values
+// are counted, the CPU does the same.
 func (p *Plan) Regroups() bool { return len(p.Query.Distinct) > 0 || p.Divided != nil }
 
-// DeviceKeys is the keys that devices group by.
+// DeviceKeys is the keys that devices group by, and the CPU where values are counted.
 func (p *Plan) DeviceKeys() *key.Layout {
 	switch {
 	case p.Divided != nil:

@@ -98,7 +98,7 @@ type Plan struct {
 
 	Layout     *key.Layout // of the keys in words
 	KeyColumns []key.Column
-	Sets       []Set          // distinct values, grouped by beside the keys
+	Sets       []Set          // distinct values, or one that is counted, grouped by beside the keys
 	Counted    bool           // of the one in Sets the values are counted (counted.go)
 	Divided    *Divided       // keys that devices do not compute; nil: there are none, or workers do
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL

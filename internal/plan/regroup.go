@@ -23,7 +23,8 @@ func (p *Plan) RegroupedKeys() *key.Layout {
 	return l
 }
 
-// distinctPart is the part of the aggregates of the one distinct value that devices group by.
+// distinctPart is the part of the aggregates of the one distinct, or counted, value that devices
+// group by.
 const distinctPart = 1
 
 // regrouping says how a device makes rows of groups by the keys of those by the keys and a value,
