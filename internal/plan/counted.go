@@ -72,8 +72,9 @@ func (p *planner) countedValues(e *expr.Expr) float64 {
 
 // countedArg is the argument of which a query needs all values of each group. It is not ok if
 // there are several, or none, or an aggregate needs more than its values and how often they come.
+// Aggregates of its distinct values may be there too: each comes once in a group.
 func countedArg(q *query.Compiled) (arg int, ok bool) {
-	if q.Mode != query.Whole || len(q.Distinct) > 0 || len(q.Groupings) > 0 {
+	if q.Mode != query.Whole || len(q.Groupings) > 0 {
 		return 0, false
 	}
 	for _, c := range q.Calls {
@@ -85,5 +86,6 @@ func countedArg(q *query.Compiled) (arg int, ok bool) {
 		}
 		arg, ok = c.Args[0], true
 	}
-	return arg, ok
+	others := slices.ContainsFunc(q.Distinct, func(i int) bool { return i != arg })
+	return arg, ok && !others
 }
