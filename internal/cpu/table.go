@@ -52,6 +52,7 @@ type table struct {
 	// a bit for each group: it is not the table's any more, at the end of the input; nil: all are
 	left    []uint64
 	leaving uint32 // how many are not
+	touched uint64 // the words that touch has read, so that the compiler keeps the reads
 }
 
 // minRows is how many rows a table has room for at first.
@@ -135,11 +136,40 @@ func (t *table) match2(w0, w1 []uint64, groups []uint32) {
 }
 
 func (t *table) matchN(w [][]uint64, groups []uint32) {
-	for i, g := range groups[:len(w[0])] {
+	groups = groups[:len(w[0])]
+	for i, g := range groups {
+		if i%touchedRows == 0 {
+			t.touch(groups[i:])
+		}
 		if g == noGroup || !t.equal(g, w, i) {
 			t.slow = append(t.slow, int32(i))
 		}
 	}
+}
+
+const (
+	// touchedRows is of how many rows the groups are touched at a time.
+	touchedRows = 64
+	// nearGroups is how many groups are in a cache.
+	nearGroups = 1 << 14
+)
+
+// touch reads the first and the last key word of the groups of the next rows, if these may be far
+// away, so that their cache misses overlap. It pays where keys have more than two words: by texts
+// of 32 bytes of 200,000 groups, one thread, 1.25 s took 1.0. With one or two words, where
+// comparing takes few instructions, it does not.
+func (t *table) touch(groups []uint32) {
+	if t.n < nearGroups {
+		return
+	}
+	rows, stride, first, last := t.rows.Rows, t.rows.Stride, t.base, t.base+t.words-1
+	sum := uint64(0)
+	for _, g := range groups[:min(touchedRows, len(groups))] {
+		if g != noGroup {
+			sum |= rows[int(g)*stride+first] | rows[int(g)*stride+last]
+		}
+	}
+	t.touched = sum
 }
 
 func (t *table) equal(g uint32, w [][]uint64, i int) bool { return same(t.keyOf(g), w, i) }
