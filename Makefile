@@ -331,7 +331,7 @@ bench-scaling: bench/peers/node_modules
 
 .PHONY: build/real
 build/real: bench/peers/node_modules
-	$(call packed,cmd/gagg bench/peers bench/peers/library bench/hits bench/lineitem)
+	$(call packed,cmd/gagg bench/peers bench/peers/library bench/hits bench/lineitem bench/trips)
 
 # packed builds programs that run elsewhere, without Go or Node, beside DuckDB's library.
 define packed

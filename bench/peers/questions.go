@@ -136,14 +136,14 @@ func (q question) settled() question {
 // pick returns the questions named in a list, or all of some sets for an empty one.
 func pick(sets, list string) ([]question, error) {
 	var all, out []question
-	for _, set := range []string{"h2o", "clickbench", "tpch", "others"} {
+	for _, set := range []string{"h2o", "clickbench", "tpch", "others", "trips"} {
 		all = append(all, inSet(set)...)
 	}
 	if list == "" {
 		for _, set := range splitList(sets) {
 			some := inSet(set)
 			if some == nil {
-				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch or others", set)
+				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch, others or trips", set)
 			}
 			out = append(out, some...)
 		}
@@ -171,6 +171,8 @@ func inSet(set string) []question {
 		return tpch
 	case "others":
 		return others
+	case "trips":
+		return trips
 	}
 	return nil
 }

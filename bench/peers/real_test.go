@@ -152,7 +152,7 @@ func TestScalingReport(t *testing.T) {
 // On small data gagg answers every real query as DuckDB does.
 func TestRealAnswers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds gagg and asks 82 questions")
+		t.Skip("builds gagg and asks 106 questions")
 	}
 	t.Chdir("../..") // where peer.mjs is found
 	if _, err := os.Stat("bench/peers/node_modules"); err != nil {
@@ -160,7 +160,7 @@ func TestRealAnswers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	s := settings{rows: 60_000, data: dir}
-	for name, made := range map[string]table.Table{"hits": datagen.Hits{Rows: 60_000, Seed: 5}, "lineitem": datagen.Lineitem{Rows: 60_000, Seed: 5}} {
+	for name, made := range map[string]table.Table{"hits": datagen.Hits{Rows: 60_000, Seed: 5}, "lineitem": datagen.Lineitem{Rows: 60_000, Seed: 5}, "trips": datagen.Trips{Rows: 60_000, Seed: 5}} {
 		if err := table.Write(filepath.Join(dir, name+"_60000.parquet"), made); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestRealAnswers(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	b := bench{gagg: gagg{path: command, threads: 2}, engines: []string{"duckdb"}, versions: map[string]string{}}
-	for _, q := range slices.Concat(clickbench, tpch, others) {
+	for _, q := range slices.Concat(clickbench, tpch, others, trips) {
 		line, err := b.realQuestion(t.Context(), s, q)
 		if err != nil {
 			t.Fatalf("%s: %v", q.name, err)

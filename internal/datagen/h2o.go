@@ -128,13 +128,17 @@ func drawWideID(rng *rand.Rand, many int32) func() parquet.Value {
 // column writer, which copies them.
 const drawChunk = 1024
 
-// writeDrawn writes rows present values of optional column c.
+// writeDrawn writes rows values of optional column c, some of which may be NULL.
 func writeDrawn(out *parquet.ColumnWriter, c, rows int, draw func() parquet.Value) error {
 	var chunk [drawChunk]parquet.Value
 	for rows > 0 {
 		n := min(rows, drawChunk)
 		for i := range n {
-			chunk[i] = draw().Level(0, 1, c)
+			value, level := draw(), 1
+			if value.IsNull() {
+				level = 0
+			}
+			chunk[i] = value.Level(0, level, c)
 		}
 		if _, err := out.WriteRowValues(chunk[:n]); err != nil {
 			return err
