@@ -120,6 +120,7 @@ var allowed = map[string][]string{
 
 	"bench/timeline": {}, // draws a trace
 	"bench/lineitem": {"bench/table", "internal/datagen"},
+	"bench/trips":    {"bench/table", "internal/datagen"},
 	"bench/peers":    {"bench/plot"}, // measures commands
 	"bench/corpus":   {"internal/column", "internal/corpus", "internal/datagen"},
 	"bench/fuzz":     {"internal/column", "internal/datagen", "internal/oracle"},
