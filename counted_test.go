@@ -74,3 +74,24 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
+
+// A memory limit that is enough for lists is enough: nothing is counted where it is not for both
+// groupings.
+func TestCountedMemory(t *testing.T) {
+	t.Parallel()
+	q := gagg.Query{From: gagg.Files(regroupFile(t, 4_000)), By: []string{"s"}, Aggs: exprs("mode(i)", "sum(l)")}
+	least := leastLimit(t, q, tune{gagg.CountsNone()}.of(gagg.Options{Device: "cpu"}))
+	for _, x := range []struct {
+		limit   int64
+		counted bool
+	}{{least, false}, {4 * least, true}} {
+		o := tune{gagg.CountsValues()}.of(gagg.Options{Device: "cpu", Threads: 1, MemoryLimit: x.limit})
+		plan, err := gagg.Plan(t.Context(), q, o)
+		if err != nil || plan.Counted != x.counted {
+			t.Fatalf("%d bytes: counted %v, %v", x.limit, plan.Counted, err)
+		}
+		if got, want := mustAnswer(t, q, o), mustAnswer(t, q, gagg.Options{Device: "cpu"}); !slices.Equal(got, want) {
+			t.Errorf("%d bytes: %q, want %q", x.limit, got, want)
+		}
+	}
+}

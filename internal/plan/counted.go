@@ -30,25 +30,15 @@ type Counting struct {
 var defaultCounting = Counting{From: 1 << 16, Repeats: 8, Listed: 1 << 15}
 
 // countValues has the values of an argument counted, if that is expected to pay. The query changes
-// in the plan.
-func (p *planner) countValues() {
-	arg, ok := countedArg(p.Query)
-	how := &p.Options.Tuning.Counting
-	if !ok || p.Facts.Rows < how.From {
-		return
+// in the plan, whose threads and memory are planned once more. Where the memory limit is too small
+// for two groupings nothing is counted.
+func (p *planner) countValues() error {
+	arg, pays := p.countedPays()
+	if !pays {
+		return nil
 	}
-	groups := p.countedValues(p.Query.Args[arg])
-	for _, e := range p.Query.Keys {
-		groups *= p.countedValues(e)
-	}
-	if groups*how.Repeats > float64(p.Facts.Rows) {
-		return
-	}
-	lists := slices.ContainsFunc(p.Query.Calls, func(c agg.Call) bool { return c.Func.Lists() })
-	if lists && groups > how.Listed {
-		return
-	}
-	q := *p.Query
+	before := p.Query
+	q := *before
 	q.Distinct, q.Calls = []int{arg}, slices.Clone(q.Calls)
 	for i := range q.Calls {
 		if c := &q.Calls[i]; c.Func.Holistic() {
@@ -56,6 +46,29 @@ func (p *planner) countValues() {
 		}
 	}
 	p.Query, p.Counted = &q, true
+	if err := p.planThreads(); err == nil {
+		return nil
+	}
+	p.Query, p.Counted = before, false
+	return p.planThreads()
+}
+
+// countedPays reports whether to count the values of an argument is expected to pay, and which.
+func (p *planner) countedPays() (arg int, pays bool) {
+	arg, ok := countedArg(p.Query)
+	how := &p.Options.Tuning.Counting
+	if !ok || p.Facts.Rows < how.From {
+		return 0, false
+	}
+	groups := p.countedValues(p.Query.Args[arg])
+	for _, e := range p.Query.Keys {
+		groups *= p.countedValues(e)
+	}
+	if groups*how.Repeats > float64(p.Facts.Rows) {
+		return 0, false
+	}
+	lists := slices.ContainsFunc(p.Query.Calls, func(c agg.Call) bool { return c.Func.Lists() })
+	return arg, !lists || groups <= how.Listed
 }
 
 // countedValues is about how many values an expression has at most: as dictionaries tell, or the

@@ -141,8 +141,10 @@ func newPlanner(in Inputs) *planner {
 // is a NeedError.
 func Make(in Inputs) (_ *Plan, err error) {
 	p := newPlanner(in)
-	p.countValues()
 	if err := p.planThreads(); err != nil {
+		return nil, err
+	}
+	if err := p.countValues(); err != nil {
 		return nil, err
 	}
 	p.placeKeys()
