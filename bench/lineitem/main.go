@@ -5,21 +5,10 @@
 package main
 
 import (
-	"flag"
-	"fmt"
-	"os"
-
 	"github.com/gagg-dev/gagg/bench/table"
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
 func main() {
-	rows := flag.Float64("rows", 1e7, "rows of the table")
-	seed := flag.Uint64("seed", 1, "seed of the random values")
-	path := flag.String("o", "bench/data/lineitem_10000000.parquet", "file to write")
-	flag.Parse()
-	if err := table.Write(*path, datagen.Lineitem{Rows: int64(*rows), Seed: *seed}); err != nil {
-		fmt.Fprintln(os.Stderr, "lineitem:", err)
-		os.Exit(1)
-	}
+	table.Main("lineitem", "lineitem_10000000.parquet", func(rows int64, seed uint64) table.Table { return datagen.Lineitem{Rows: rows, Seed: seed} })
 }

@@ -55,6 +55,41 @@ func writeLikeDuckDB(w io.Writer, schema *parquet.Schema, rows int64, fill func(
 	return file.Close()
 }
 
+// rowColumn is a column of a table that is made row by row.
+type rowColumn[R any] struct {
+	name  string
+	node  parquet.Node
+	plain bool // no dictionary
+	value func(*R) parquet.Value
+}
+
+// writeRows writes a file of columns, which are in alphabetical order, of the rows that rowsIn
+// makes of each row group.
+func writeRows[R any](w io.Writer, name string, rows int64, columns []rowColumn[R], rowsIn func(g int) []R) error {
+	group := parquet.Group{}
+	for _, c := range columns {
+		encoding := parquet.Node(parquet.Encoded(c.node, &parquet.RLEDictionary))
+		if c.plain {
+			encoding = parquet.Encoded(c.node, &parquet.Plain)
+		}
+		group[c.name] = parquet.Optional(encoding)
+	}
+	return writeLikeDuckDB(w, parquet.NewSchema(name, group), rows, func(g int, out []*parquet.ColumnWriter) error {
+		made := rowsIn(g)
+		for c, column := range columns {
+			next := -1
+			draw := func() parquet.Value {
+				next++
+				return column.value(&made[next])
+			}
+			if err := writeDrawn(out[c], c, len(made), draw); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // rowsOf is how many of the rows row group g holds.
 func rowsOf(g int, rows int64) int {
 	return int(min(duckRowGroup, rows-int64(g)*duckRowGroup))

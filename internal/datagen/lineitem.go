@@ -33,30 +33,8 @@ const (
 // WriteParquet writes the table as one file. It uses all processors; memory
 // does not grow with Rows.
 func (l Lineitem) WriteParquet(w io.Writer) error {
-	columns := lineColumns()
-	group := parquet.Group{}
-	for _, c := range columns {
-		encoding := parquet.Node(parquet.Encoded(c.node, &parquet.RLEDictionary))
-		if c.plain {
-			encoding = parquet.Encoded(c.node, &parquet.Plain)
-		}
-		group[c.name] = parquet.Optional(encoding)
-	}
-	fill := func(g int, out []*parquet.ColumnWriter) error {
-		lines := l.lines(int64(g)*duckRowGroup, rowsOf(g, l.Rows))
-		for c, column := range columns {
-			next := -1
-			draw := func() parquet.Value {
-				next++
-				return column.value(&lines[next])
-			}
-			if err := writeDrawn(out[c], c, len(lines), draw); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := writeLikeDuckDB(w, parquet.NewSchema("lineitem", group), l.Rows, fill); err != nil {
+	lines := func(g int) []line { return l.lines(int64(g)*duckRowGroup, rowsOf(g, l.Rows)) }
+	if err := writeRows(w, "lineitem", l.Rows, lineColumns(), lines); err != nil {
 		return fmt.Errorf("writing %d lines of TPC-H data: %w", l.Rows, err)
 	}
 	return nil
@@ -121,24 +99,16 @@ func newLine(rng *rand.Rand, ordered int32, parts, suppliers int64) line {
 	}
 }
 
-// lineColumn is a column of Lineitem.
-type lineColumn struct {
-	name  string
-	node  parquet.Node
-	plain bool // no dictionary
-	value func(*line) parquet.Value
-}
-
 var (
 	instructs = []string{"DELIVER IN PERSON", "COLLECT COD", "NONE", "TAKE BACK RETURN"}
 	modes     = []string{"REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"}
 )
 
 // lineColumns is the columns in alphabetical order, as the schema has them.
-func lineColumns() []lineColumn {
+func lineColumns() []rowColumn[line] {
 	money := func() parquet.Node { return parquet.Decimal(2, 15, parquet.Int64Type) }
 	text := func(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }
-	return []lineColumn{
+	return []rowColumn[line]{
 		{"l_comment", parquet.String(), true, func(l *line) parquet.Value {
 			draw := draws{l.comments}
 			return parquet.ByteArrayValue(appendWords(nil, &draw, latin, ' ', 10+int(draw.below(30))))

@@ -30,30 +30,7 @@ const (
 // WriteParquet writes the table as one file. It uses all processors; memory does not grow with
 // Rows.
 func (t Trips) WriteParquet(w io.Writer) error {
-	columns := tripColumns()
-	group := parquet.Group{}
-	for _, c := range columns {
-		encoding := parquet.Node(parquet.Encoded(c.node, &parquet.RLEDictionary))
-		if c.plain {
-			encoding = parquet.Encoded(c.node, &parquet.Plain)
-		}
-		group[c.name] = parquet.Optional(encoding)
-	}
-	fill := func(g int, out []*parquet.ColumnWriter) error {
-		trips := t.trips(g)
-		for c, column := range columns {
-			next := -1
-			draw := func() parquet.Value {
-				next++
-				return column.value(&trips[next])
-			}
-			if err := writeDrawn(out[c], c, len(trips), draw); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := writeLikeDuckDB(w, parquet.NewSchema("trips", group), t.Rows, fill); err != nil {
+	if err := writeRows(w, "trips", t.Rows, tripColumns(), t.trips); err != nil {
 		return fmt.Errorf("writing %d trips: %w", t.Rows, err)
 	}
 	return nil
@@ -99,16 +76,8 @@ func (t Trips) trips(g int) []trip {
 	return out
 }
 
-// tripColumn is a column of Trips.
-type tripColumn struct {
-	name  string
-	node  parquet.Node
-	plain bool // no dictionary
-	value func(*trip) parquet.Value
-}
-
 // tripColumns is the columns in alphabetical order, as the schema has them.
-func tripColumns() []tripColumn {
+func tripColumns() []rowColumn[trip] {
 	text := func(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }
 	time := func() parquet.Node { return parquet.TimestampAdjusted(parquet.Microsecond, false) }
 	known := func(n int32) parquet.Value {
@@ -117,7 +86,7 @@ func tripColumns() []tripColumn {
 		}
 		return parquet.Int32Value(n)
 	}
-	return []tripColumn{
+	return []rowColumn[trip]{
 		{"car", parquet.Int(32), true, func(t *trip) parquet.Value { return parquet.Int32Value(t.car) }},
 		{"distance", parquet.Leaf(parquet.DoubleType), false, func(t *trip) parquet.Value { return parquet.DoubleValue(t.distance) }},
 		{"driver", parquet.String(), true, func(t *trip) parquet.Value {
