@@ -2,7 +2,6 @@ package gagg_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -18,12 +17,9 @@ func TestDeviceCounted(t *testing.T) {
 		if x.not {
 			continue
 		}
-		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Where: x.where, Having: x.having, Limit: x.limit}
-		if x.by != "" {
-			q.By = strings.Split(x.by, ";")
-		}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
+		q := gagg.Query{
+			From: from, By: items(x.by, ";"), Aggs: exprs(items(x.aggs, "|")...), Where: x.where, Having: x.having,
+			OrderBy: items(x.order, ","), Limit: x.limit,
 		}
 		tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1), gagg.CountsValues()}
 		want, _, wantErr := answerStats(t, q, tune{gagg.CountsNone()}.of(gagg.Options{Device: "cpu"}))

@@ -3,7 +3,6 @@ package gagg_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -45,12 +44,9 @@ func TestCounted(t *testing.T) {
 	t.Parallel()
 	from := gagg.Files(regroupFile(t, inShort(4_000, 20_000)))
 	for i, x := range countedTrials {
-		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Where: x.where, Having: x.having, Limit: x.limit}
-		if x.by != "" {
-			q.By = strings.Split(x.by, ";")
-		}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
+		q := gagg.Query{
+			From: from, By: items(x.by, ";"), Aggs: exprs(items(x.aggs, "|")...), Where: x.where, Having: x.having,
+			OrderBy: items(x.order, ","), Limit: x.limit,
 		}
 		for k, o := range []gagg.Options{
 			{Threads: 3, BatchRows: 100}, {Threads: 2, Partitions: 64}, {Threads: 3, MemoryLimit: 8 << 20}, {Threads: 1}, {Threads: 2, Deterministic: true},

@@ -39,9 +39,9 @@ func TestDeviceDivides(t *testing.T) {
 		{by: "upper(t)", aggs: "median(i)", workers: true},
 		{by: "f::varchar", aggs: "count(*)", workers: true},
 	} {
-		q := gagg.Query{From: from, By: strings.Split(x.by, ";"), Aggs: exprs(strings.Split(x.aggs, "|")...), Where: x.where, Having: x.having, Limit: x.limit}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
+		q := gagg.Query{
+			From: from, By: items(x.by, ";"), Aggs: exprs(items(x.aggs, "|")...), Where: x.where, Having: x.having,
+			OrderBy: items(x.order, ","), Limit: x.limit,
 		}
 		want, _, wantErr := answerStats(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 		for k, o := range []gagg.Options{{Device: "gpu"}, {Device: "0,1"}, {Device: "gpu", MemoryLimit: 64 << 20}, {Device: "gpu", Deterministic: true}} {

@@ -91,6 +91,14 @@ func exprs(texts ...string) (out []gagg.Agg) {
 	return out
 }
 
+// items is those of a list in a table of trials, which has none if it is empty.
+func items(text, separator string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, separator)
+}
+
 // randomFile writes a table of many groups and returns its path.
 func randomFile(t testing.TB, rows int) string {
 	t.Helper()

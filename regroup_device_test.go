@@ -91,12 +91,9 @@ func TestDeviceRegroups(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}
 	from := gagg.Files(regroupFile(t, 2_000))
 	for i, x := range regroupings {
-		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Where: x.where, Having: x.having, Limit: x.limit}
-		if x.by != "" {
-			q.By = strings.Split(x.by, ",")
-		}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
+		q := gagg.Query{
+			From: from, By: items(x.by, ","), Aggs: exprs(items(x.aggs, "|")...), Where: x.where, Having: x.having,
+			OrderBy: items(x.order, ","), Limit: x.limit,
 		}
 		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 		for _, way := range []struct {
@@ -160,13 +157,7 @@ func TestDeviceRegroupsTexts(t *testing.T) {
 		{"", "count(distinct plain)", "", 0},
 		{"text,plain", "sum(distinct n) as c|mean(distinct n)", "c desc,text", 20},
 	} {
-		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Limit: x.limit}
-		if x.by != "" {
-			q.By = strings.Split(x.by, ",")
-		}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
-		}
+		q := gagg.Query{From: from, By: items(x.by, ","), Aggs: exprs(items(x.aggs, "|")...), OrderBy: items(x.order, ","), Limit: x.limit}
 		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 		for _, limit := range []int64{0, 64 << 20} {
 			got, s, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit}))

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -71,9 +70,9 @@ func TestDeviceSelects(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(tightMemory), gagg.DevicePays(), gagg.PassLeast(1)}
 	few, many := gagg.Files(randomFile(t, 2_000)), gagg.Files(randomFile(t, 12_000))
 	for i, x := range selections {
-		q := gagg.Query{By: strings.Split(x.by, ","), Aggs: exprs(strings.Split(x.aggs, "|")...), Having: x.having, Limit: x.limit, Offset: x.offset}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
+		q := gagg.Query{
+			By: items(x.by, ","), Aggs: exprs(items(x.aggs, "|")...), Having: x.having,
+			OrderBy: items(x.order, ","), Limit: x.limit, Offset: x.offset,
 		}
 		for _, way := range []struct {
 			from   gagg.Source

@@ -2,7 +2,6 @@ package gagg_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -66,12 +65,9 @@ func TestDeviceTextStates(t *testing.T) {
 	small := []parquet.WriterOption{parquet.DictionaryMaxBytes(1 << 10), parquet.PageBufferSize(1 << 9), parquet.Compression(&parquet.Snappy)}
 	from := longFile(t, longRows(group*groups, group, 300, 400), group, small...)
 	for i, x := range textStates {
-		q := gagg.Query{From: from, Aggs: exprs(strings.Split(x.aggs, "|")...), Where: x.where, Having: x.having, Limit: x.limit}
-		if x.by != "" {
-			q.By = strings.Split(x.by, ",")
-		}
-		if x.order != "" {
-			q.OrderBy = strings.Split(x.order, ",")
+		q := gagg.Query{
+			From: from, By: items(x.by, ","), Aggs: exprs(items(x.aggs, "|")...), Where: x.where, Having: x.having,
+			OrderBy: items(x.order, ","), Limit: x.limit,
 		}
 		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 		for n, w := range textStateWays {
