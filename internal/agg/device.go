@@ -36,9 +36,7 @@ func (l *Layout) DeviceOps() (ops []combine.Op, mates []int, why string) {
 	}
 	for i := range l.slots {
 		s := &l.slots[i]
-		if s.op == opChain && l.sets[s.set].part > 0 {
-			d.emptyChain(s)
-		} else if lack := d.slot(s); lack != "" {
+		if lack := d.slot(s, l.sets[s.set].part); lack != "" {
 			return nil, nil, l.callOf(i).name() + ": " + lack
 		}
 	}
@@ -70,19 +68,9 @@ func (d *deviceWords) chain(first, mid, last combine.Op, offs ...int) {
 // sum is a compensated sum, of which the error stands behind the sum.
 func (d *deviceWords) sum(op combine.Op, off int) { d.chain(op, op, combine.SumError, off, off+1) }
 
-// emptyChain is a chain of another part, which has no values as long as devices have the rows.
-func (d *deviceWords) emptyChain(s *slot) {
-	for i := range chainWords {
-		d.set(s.hot+i, combine.Or)
-	}
-	for i := range s.chain.coldWords() {
-		d.set(s.cold+i, combine.Or)
-	}
-}
-
-// slot gives the words of a slot their operations, or says what the device
+// slot gives the words of a slot of a part their operations, or says what the device
 // lacks for it.
-func (d *deviceWords) slot(s *slot) (lack string) {
+func (d *deviceWords) slot(s *slot, part int) (lack string) {
 	if op, single := deviceOps[s.op]; single {
 		d.set(s.hot, op)
 		return ""
@@ -117,7 +105,8 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 	case opTop:
 		d.top(s.hot, s.chain.n)
 	case opChain:
-		if !s.listed() {
+		// that of another part is empty as long as devices have the rows
+		if part == 0 && !s.listed() {
 			return deviceLacks(s.op)
 		}
 		d.set(s.hot, combine.Or)

@@ -152,7 +152,24 @@ type spread struct {
 // oneLanes is over how many rows those of one group are spread.
 const oneLanes = 8
 
-// open makes the rows of few groups.
+// rows spreads the rows of v, which are of few groups.
+func (r *spread) rows(l *Layout, t *Table, of few, v *view) []uint32 {
+	if of.n == 1 {
+		r.open(l, t, of, oneLanes)
+		for len(r.one) < v.rows {
+			r.one = append(r.one, uint32(len(r.one)%oneLanes))
+		}
+		return r.one[:v.rows]
+	}
+	r.open(l, t, of, fewLanes)
+	r.gids = grow(r.gids, v.rows)
+	for i, g := range v.gids {
+		r.gids[i] = (g-of.first)*fewLanes + uint32(i%fewLanes)
+	}
+	return r.gids
+}
+
+// open makes the rows of scratch.
 func (r *spread) open(l *Layout, t *Table, of few, lanes int) {
 	if r.table == nil {
 		r.table = &Table{Stride: t.Stride}
@@ -168,26 +185,15 @@ func (r *spread) open(l *Layout, t *Table, of few, lanes int) {
 	}
 }
 
-// rows spreads rows of groups.
-func (r *spread) rows(first uint32, gids []uint32) {
-	r.gids = grow(r.gids, len(gids))
-	for i, g := range gids {
-		r.gids[i] = (g-first)*fewLanes + uint32(i%fewLanes)
+// updateLanes updates slot s of few groups by way of the rows over which those of v are spread,
+// which then combine.
+func (l *Layout) updateLanes(t *Table, s *slot, of few, v *view) {
+	r := &t.scratch.spread
+	if v.spread == nil {
+		v.spread = r.rows(l, t, of, v)
 	}
-}
-
-// rowsOfOne spreads n rows of one group.
-func (r *spread) rowsOfOne(n int) {
-	for len(r.one) < n {
-		r.one = append(r.one, uint32(len(r.one)%oneLanes))
-	}
-}
-
-// updateLanes updates slot s by way of the rows over which those of v are spread, which then
-// combine.
-func (l *Layout) updateLanes(t *Table, s *slot, gids []uint32, v *view) {
-	r, apart := &t.scratch.spread, *v
-	apart.gids = gids
+	apart := *v
+	apart.gids = v.spread
 	l.update(r.table, s, &apart)
 	l.combineSlot(s, t.Rows, t.Stride, r.into, r.table.Rows, taker{})
 }

@@ -29,18 +29,11 @@ func (f *finisher) approxQuantile() error {
 		if err != nil {
 			return err
 		}
-		left := f.call.share.reached(k.values())
-		for {
-			e, err := s.next()
-			if err != nil {
-				return err
-			}
-			if n := e.words[k.count]; left >= n {
-				left -= n
-				continue
-			}
-			return f.setEntry(i, k.chain, e)
+		e, _, err := s.skipValues(f.call.share.reached(k.values()))
+		if err != nil {
+			return err
 		}
+		return f.setEntry(i, k.chain, e)
 	})
 }
 

@@ -116,6 +116,8 @@ type Layout struct {
 	chains   []int // slots that are chains
 	lists    []int // those of part 0
 	needsPos bool
+	// a call is Counted
+	countsValues bool
 	// the slot whose position is that of counted values (FirstOf); none: there are no such, or
 	// where they come first does not matter
 	firsts int
@@ -184,6 +186,10 @@ func (l *Layout) NeedsPos() bool { return l.needsPos }
 // Rows is how many rows a group has, in a layout that counts them.
 func (l *Layout) Rows(row []uint64) uint64 { return l.rows.get(row) }
 
+// CountsValues reports whether rows of another part need Input.Counts and Input.Pos, which Rows and
+// FirstOf tell of groups of the rows of part 0.
+func (l *Layout) CountsValues() bool { return l.countsValues }
+
 // FirstOf is the position of the first row of a group, for Input.Pos of a counted value; 0: the
 // layout does not need it.
 func (l *Layout) FirstOf(row []uint64) int64 {
@@ -226,8 +232,9 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	}
 	for _, c := range calls {
 		b.declare(c)
-		b.wantRows[0] = b.wantRows[0] || c.Counted
+		b.countsValues = b.countsValues || c.Counted
 	}
+	b.wantRows[0] = b.wantRows[0] || b.countsValues
 	for _, c := range calls {
 		b.part = c.Part
 		for len(b.wantRows) <= c.Part {

@@ -168,13 +168,7 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 			continue
 		}
 		if s.isFloat() {
-			r := &t.scratch.spread
-			if !v.spread {
-				r.open(l, t, few{group, 1}, oneLanes)
-				r.rowsOfOne(v.rows)
-				v.spread = true
-			}
-			l.updateLanes(t, s, r.one[:v.rows], v)
+			l.updateLanes(t, s, few{group, 1}, v)
 			continue
 		}
 		if v.gids == nil {
@@ -204,13 +198,7 @@ func (l *Layout) updateSlots(t *Table, set int, v *view) {
 			l.updateAligned(t, l.slots[i:i+n], v)
 			i += n - 1
 		case v.few.n > 0 && s.isFloat():
-			r := &t.scratch.spread
-			if !v.spread {
-				r.open(l, t, v.few, fewLanes)
-				r.rows(v.few.first, v.gids)
-				v.spread = true
-			}
-			l.updateLanes(t, s, r.gids, v)
+			l.updateLanes(t, s, v.few, v)
 		default:
 			l.update(t, s, v)
 		}

@@ -19,8 +19,8 @@ type view struct {
 
 	counts []uint64 // Input.Counts
 
-	few    few  // groups, if they are few
-	spread bool // scratch.spread is of these rows
+	few    few      // groups, if they are few
+	spread []uint32 // the row of scratch.spread of each row; nil until someone needs it
 }
 
 // countOf is how many rows row i stands for.

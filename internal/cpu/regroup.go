@@ -36,7 +36,6 @@ type Regrouping struct {
 	// From's keys are the keys of the other run, and its value; nil: Keys makes those of all of
 	// From's. Keys is called by each worker, and gives the evaluators alone
 	Distinct *Distinct
-	Counted  bool // a row of Distinct's part stands for as many as the group has
 	Keys     func() Pipeline
 	Merger   func() (*Merger, error)
 	Ranges   []merge.Range // of partitions of the groups
@@ -144,7 +143,7 @@ func newRegrouper(g *Regrouping, w *Worker) *regrouper {
 		r.folder = newFolderOf(c, w, all, c.Keys.Base(), len(c.Keys.Fields()))
 	}
 	r.folder.stride, r.folder.keys.Stride, r.folder.whole = c.Stride, c.Stride, true
-	w.whole = whole{counted: g.Counted, stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
+	w.whole = whole{stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
 	w.cfg.States.InitEmpty(w.template)
 	return r
 }
@@ -192,8 +191,6 @@ type whole struct {
 	first  int  // the first one's of the batch
 	null   bool // their x is NULL
 
-	counted bool // Regrouping.Counted
-
 	moved []uint64 // a row whose states were moved back, if shift is negative
 }
 
@@ -225,10 +222,10 @@ func (w *Worker) update(t *agg.Table, groups []uint32, firstNew uint32) {
 // countWhole sets how many rows the rows of a batch stand for, and where the first of each is
 // (COUNTED-ONCE).
 func (w *Worker) countWhole() {
-	if !w.whole.counted {
+	states, in := w.cfg.States, &w.in
+	if w.whole.rows == nil || !states.CountsValues() {
 		return
 	}
-	states, in := w.cfg.States, &w.in
 	in.Counts, in.Pos = sized(in.Counts, in.Rows), sized(in.Pos, in.Rows)
 	for i := range in.Rows {
 		row := w.whole.row(i)

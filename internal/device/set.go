@@ -21,7 +21,7 @@ type Set struct {
 // returned, and what is opened later is closed.
 func Open(ctx context.Context, d Spec) (*Set, error) {
 	return await(ctx, func() (*Set, error) {
-		s, err := d.open(0)
+		s, err := d.open()
 		if err != nil {
 			return nil, d.Refused(err)
 		}
@@ -81,15 +81,11 @@ func (d Spec) find() (*cuda.Driver, []int, error) {
 	return driver, numbers, err
 }
 
-// open opens the first devices of a specification, all at the same time; most 0: all of them. That
-// the others are there, too, is seen to.
-func (d Spec) open(most int) (*Set, error) {
+// open opens the devices of a specification, all at the same time.
+func (d Spec) open() (*Set, error) {
 	driver, numbers, err := d.find()
 	if err != nil {
 		return nil, err
-	}
-	if most > 0 {
-		numbers = numbers[:min(most, len(numbers))]
 	}
 	s := &Set{numbers: numbers, contexts: make([]*cuda.Context, len(numbers))}
 	errs := make([]error, len(numbers))
@@ -105,15 +101,13 @@ func (d Spec) open(most int) (*Set, error) {
 	return s, nil
 }
 
-// Opener opens the first devices of a specification for a run of their own; most 0: all of them.
-func (d Spec) Opener(most int) func() ([]*cuda.Context, error) {
-	return func() ([]*cuda.Context, error) {
-		s, err := d.open(most)
-		if err != nil {
-			return nil, err
-		}
-		return s.contexts, nil
+// Contexts opens the devices of a specification for a run of their own.
+func (d Spec) Contexts() ([]*cuda.Context, error) {
+	s, err := d.open()
+	if err != nil {
+		return nil, err
 	}
+	return s.contexts, nil
 }
 
 // Begin begins to open devices that were asked for, before anybody needs them: the driver takes its
@@ -122,7 +116,7 @@ func (d Spec) Opener(most int) func() ([]*cuda.Context, error) {
 func (d Spec) Begin(leave bool) (done func()) {
 	opened := make(chan *Set, 1)
 	go func() {
-		s, _ := d.open(0) // the run will tell why not
+		s, _ := d.open() // the run will tell why not
 		opened <- s
 	}()
 	return func() {

@@ -16,6 +16,7 @@ import (
 type Spec struct {
 	Kind    Kind
 	Numbers []int // of Numbered, as written
+	Most    int   // of Numbered, the first so many are used, though all have to be there; 0: all
 	Kept    []int // that are open: of the others, the first of these is used (Set.Prefer)
 	Text    string
 }
@@ -68,6 +69,9 @@ func (d Spec) pick(devices []cuda.Device) ([]int, error) {
 	case len(devices) == 0:
 		return nil, fmt.Errorf("the driver sees no device: %w", cuda.ErrNoDevice)
 	case d.Kind == Numbered:
+		if d.Most > 0 {
+			return d.Numbers[:min(d.Most, len(d.Numbers))], d.check(devices)
+		}
 		return d.Numbers, d.check(devices)
 	case len(d.Kept) > 0:
 		return d.Kept[:1], nil

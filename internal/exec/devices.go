@@ -31,7 +31,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		return err // at first all memory is free
 	}
 	c := gpu.Config{
-		Open: spec.Opener(decision.Facts.Devices), Layout: r.deviceLayout(a.cfg.Keys, states), States: states, Keys: a.cfg.Keys, Arenas: a.cfg.Arenas, Lists: states.DeviceLists(), ListsMemory: lists,
+		Open: spec.Contexts, Layout: r.deviceLayout(a.cfg.Keys, states), States: states, Keys: a.cfg.Keys, Arenas: a.cfg.Arenas, Lists: states.DeviceLists(), ListsMemory: lists,
 		Kept: decision.Facts.Kept, Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
 		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,

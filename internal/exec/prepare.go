@@ -170,9 +170,6 @@ func (e *Explained) find(ctx context.Context) ([]int, error) {
 	numbers, err := device.Find(ctx, spec)
 	switch {
 	case err == nil:
-		if most := e.Device.Facts.Devices; most > 0 {
-			numbers = numbers[:most]
-		}
 		return numbers, nil
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)

@@ -30,7 +30,6 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	} else {
 		set := r.plan.Sets[0]
 		how.Distinct = &cpu.Distinct{Part: 1, Arg: set.Arg, Config: &cfg, Values: outer.States.Part(1).Takes(set.Arg)}
-		how.Counted = r.plan.Counted
 	}
 	outer.Stride = cpu.Stride(outer.Keys, outer.States)
 	outer.Rows, outer.TopN = int64(groups.Estimate), r.plan.TopN(outer.States)
@@ -38,7 +37,7 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	pipe := cpu.Pipeline{Keys: make([]cpu.Evaluator, len(r.plan.Query.Keys)), Args: make([]cpu.Evaluator, len(r.plan.Query.Args))}
 	how.Merger = func() (*cpu.Merger, error) {
 		m := from.NewMerger(groups.Buckets)
-		if a.devices == nil {
+		if !a.onDevices() {
 			return m, nil
 		}
 		if err := a.devices.Attach(m); err != nil {

@@ -164,7 +164,8 @@ func (p *planner) deviceByKeys() Device {
 		}
 	}
 	if d.Decoding.Plan != nil && d.Decoding.Plan.Texts() {
-		f.Devices = min(f.Devices, 1) // which alone can compare the texts that it keeps
+		f.Spec.Most = 1 // which alone can compare the texts that it keeps
+		f.Devices = min(f.Devices, f.Spec.Most)
 	}
 	switch {
 	case f.Unsupported != "" || spec.Kind == device.CPU:
