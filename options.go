@@ -39,7 +39,8 @@ type Options struct {
 	// closes it.
 	GPUs *GPUs
 	// LastRun is for the last run of a process, which ends up to 0.1 s sooner then: once its rows
-	// are released memory is left to the system to free, and what is held on GPUs to the driver.
+	// are released memory is left to the system to free, and what is held on GPUs to the driver. A
+	// GPU that may turn out to be faster is opened beside the CPU.
 	LastRun bool
 	// GPUMemory is the most bytes of device memory that a query may take on
 	// each GPU; 0: nine tenths of what is free when it begins. What does not

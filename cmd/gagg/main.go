@@ -39,6 +39,8 @@ import (
 	"context"
 	"os"
 
+	"github.com/gagg-dev/gagg/internal/teardown"
+
 	_ "time/tzdata" // time zones where the system has none: 0.4 MB of 19
 )
 
@@ -46,7 +48,21 @@ import (
 var processEnds = false
 
 func main() {
+	teardown.Here()
 	processEnds = true
+	fewQueues()
 	ctx := withSignals(context.Background())
-	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	teardown.Elsewhere()
+	os.Exit(status)
+}
+
+// fewQueues has the driver make two hardware queues for the streams of a device, in place of eight,
+// unless the environment names a number. With a context they are made and taken down, which takes
+// 10 ms and more for each (docs/decisions/0035).
+func fewQueues() {
+	const variable = "CUDA_DEVICE_MAX_CONNECTIONS"
+	if _, named := os.LookupEnv(variable); !named {
+		_ = os.Setenv(variable, "2") // else there are eight
+	}
 }

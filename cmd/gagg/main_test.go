@@ -63,3 +63,18 @@ func gaggCommand(t *testing.T, args ...string) *exec.Cmd {
 	c.Env = asCommand
 	return c
 }
+
+// The driver makes as many hardware queues as the environment says, and two otherwise.
+func TestFewQueues(t *testing.T) {
+	const variable = "CUDA_DEVICE_MAX_CONNECTIONS"
+	for given, want := range map[string]string{"8": "8", "": "", "none": "2"} {
+		t.Setenv(variable, given)
+		if given == "none" {
+			os.Unsetenv(variable)
+		}
+		fewQueues()
+		if got := os.Getenv(variable); got != want {
+			t.Errorf("of %q: %q, want %q", given, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/agg"
@@ -67,13 +68,28 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	return nil
 }
 
+// driverMemory is the host's memory that a driver and a context may take beside the limit of a run
+// that may do without them.
+const driverMemory = 1 << 30
+
+// opensBeside reports whether a device is opened beside workers that may find that it pays
+// (docs/decisions/0035). Only the last run of a process does that: what it has opened in vain is
+// left to the driver, and closing it would take longer than is gained.
+func (o *Options) opensBeside() bool {
+	return o.LastRun && (o.MemoryLimit == 0 || o.MemoryLimit >= driverMemory)
+}
+
 // reconsider reports, by what workers have seen, whether another run with devices would be faster.
 func (r *run) reconsider(seen cpu.Sample) bool {
 	seen, rounds := r.samples.add(seen, r.plan.Threads)
 	if rounds < believed {
 		return false
 	}
-	choice := r.plan.Device.Anew(seen, rounds >= settled)
+	opening := time.Duration(0)
+	if !r.opening.IsZero() {
+		opening = time.Since(r.opening)
+	}
+	choice := r.plan.Device.Anew(seen, rounds >= settled, opening)
 	if choice.Use {
 		r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
 	}

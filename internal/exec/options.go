@@ -86,7 +86,7 @@ func (o *Options) plan() plan.Options {
 	spec, _ := device.Parse(o.Device)
 	spec = o.GPUs.Prefer(spec)
 	return plan.Options{
-		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Device: spec, DevicePresent: device.Present(), DeviceKept: o.GPUs.Keeps(spec),
+		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Device: spec, DevicePresent: device.Present(), DeviceKept: o.GPUs.Keeps(spec), DeviceLeft: o.LastRun,
 		GPUMemory: o.GPUMemory, Streams: o.Streams, Load: o.load(), Partitions: o.Partitions, BatchRows: o.BatchRows,
 		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Deterministic: o.Deterministic, Tuning: o.Tuning.Plan,
 	}

@@ -80,6 +80,7 @@ type run struct {
 	ranges     []merge.Range // of partitions, which are merged one after the other
 	learnt     plan.Learnt
 	samples    samples
+	opening    time.Time // when a device began to be opened beside workers; zero: none did
 	disk       *spill.Space
 	unwatch    func() bool     // nil: nothing was opened
 	trace      *trace.Recorder // nil: there is no timeline
@@ -133,6 +134,10 @@ func (r *run) aggregate(ctx context.Context) error {
 	}
 	if r.plan.Device.Reconsiders {
 		first.run.Reconsider(r.reconsider)
+		if r.opt.opensBeside() {
+			r.opening = time.Now()
+			r.plan.Device.Facts.Spec.Begin(true)
+		}
 	}
 	err := r.group(ctx, first)
 	first.logDevices(r.opt.logger())

@@ -20,6 +20,7 @@ type DeviceFacts struct {
 	Unsupported string // why no device can combine the groups; "": one can
 	NoDevice    string // why no device can be used; "": one can, or it was not looked for
 	Kept        bool   // the device is open, since the caller keeps it so
+	Left        bool   // what is held on it is left to the driver, as the process ends
 	Rereadable  bool   // the input can be read again, should a device fail in mid-run
 	Devices     int    // that would share the work; 0: one
 	Memory      int64  // bytes of each that may be taken; 0: not known
@@ -40,6 +41,7 @@ type DeviceFacts struct {
 	Selectivity float64
 	Operations  int     // of the filter, keys and arguments, for a row
 	Updates     int     // states that a row changes
+	Opening     float64 // seconds since a device began to be opened
 	Reading     float64 // seconds that workers take for these rows at their pace so far; 0: predicted
 	Merged      float64 // groups of all workers together, by a pace; 0: as many as Groups tells
 	Regroup     bool    // the groups are grouped by fewer keys: most are not put out
@@ -121,7 +123,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	devices := float64(max(f.Devices, 1))
 	link := c.Link * devices
 	end := c.End
-	if !f.Kept {
+	if !f.Kept && !f.Left {
 		end += c.Exit
 	}
 	others := 1 - f.Encoded
@@ -181,7 +183,7 @@ func (c Costs) start(f DeviceFacts) float64 {
 	if f.Kept {
 		return c.Ready
 	}
-	return c.Start
+	return max(c.Start-f.Opening, c.Ready)
 }
 
 // scan is what both ways need.

@@ -58,13 +58,13 @@ type Costs struct {
 	LeftGain float64
 
 	Ready float64 // seconds until a device that is open takes rows: 3 to 8 ms
-	// Start: seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory
-	// beside busy workers 0.1
+	// Start: seconds until a device is ready: driver 0.1, context 0.06, kernels and pinned memory
+	// 0.02, and some more beside busy workers
 	Start float64
 	// End: seconds beside the copies until groups are back: they are divided, readers pin their
 	// buffers
 	End  float64
-	Exit float64 // seconds that the end of a process takes longer where the driver is in use
+	Exit float64 // seconds until a device is closed
 	Link float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
 	// What a device takes beside Ready and End, by its time for 30 questions of 1e8 rows: of
@@ -93,7 +93,7 @@ var defaultCosts = Costs{
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
-	Ready: 0.01, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9,
+	Ready: 0.01, Start: 0.2, End: 0.02, Exit: 0.1, Link: 55e9,
 	Decode: 12.6e9, Expand: 0.038e-9, Combine: 1.2e-9, Stored: 0.3e-9,
-	Gain: 0.1, Clear: 0.4, Settled: 0.8, Early: 0.55,
+	Gain: 0.1, Clear: 0.4, Settled: 0.7, Early: 0.55,
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"time"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -51,9 +52,11 @@ func (d Device) Without(why string) Device {
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
 // texts what footers do not, but gets slower as its tables grow. A pace that is not settled yet is
-// too slow by half and more: then a device must gain more.
-func (d Device) Anew(seen cpu.Sample, settled bool) Choice {
+// too slow by half and more: then a device must gain more. opening is since when a device has been
+// being opened, beside the workers; 0: none is.
+func (d Device) Anew(seen cpu.Sample, settled bool, opening time.Duration) Choice {
 	all := d.Facts.after(seen)
+	all.Opening = opening.Seconds()
 	read := all.threads() * float64(seen.Read)
 	left := max(float64(all.Rows)-read, 0)
 	rest := all.rest(int64(left))
@@ -142,7 +145,7 @@ func (p *planner) deviceByKeys() Device {
 	d := Device{costs: p.Options.Tuning.Costs, told: p.Learnt.Device}
 	f := &d.Facts
 	*f = DeviceFacts{
-		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
+		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept, Left: p.Options.DeviceLeft,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
 		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -160,18 +161,18 @@ func TestDevicePays(t *testing.T) {
 	} {
 		seen := cpu.Sample{Seconds: x.seconds}
 		seen.Read, seen.Selected, seen.Rows, seen.Groups = x.read, x.read, 1e6, 5e5
-		if got := d.Anew(seen, true).Use; got != x.want {
+		if got := d.Anew(seen, true, 0).Use; got != x.want {
 			t.Errorf("%+v: %t", x, got)
 		}
 	}
 	few := cpu.Sample{Seconds: .001}
 	few.Read, few.Selected, few.Rows, few.Groups = all/100, all/1e4, 1e4, 100 // a selective filter
-	if d.Anew(few, true).Use {
+	if d.Anew(few, true, 0).Use {
 		t.Error("a device pays where the CPU takes .2 s")
 	}
 	// All groups have one row, of the rows that pass.
 	sparse := cpu.Sample{Seconds: .004, Read: all / 100, Selected: all / 1000, Seen: cpu.Seen{Rows: all / 1000, Groups: all / 1000}}
-	if choice := d.Anew(sparse, true); choice.CPU > 8 {
+	if choice := d.Anew(sparse, true, 0); choice.CPU > 8 {
 		t.Errorf("%+v for 1e8 groups of 1e9 rows at a pace of .4 s", choice)
 	}
 }
@@ -193,9 +194,40 @@ func TestDeviceAnewEarly(t *testing.T) {
 		{.008, true, true},
 	} {
 		seen := cpu.Sample{Seconds: x.seconds, Read: all / 100, Selected: all / 100, Seen: cpu.Seen{Rows: all / 100, Groups: 5}}
-		if early, settled := d.Anew(seen, false), d.Anew(seen, true); early.Use != x.early || settled.Use != x.settled {
+		if early, settled := d.Anew(seen, false, 0), d.Anew(seen, true, 0); early.Use != x.early || settled.Use != x.settled {
 			t.Errorf("%+v: %+v, %+v", x, early, settled)
 		}
+	}
+}
+
+// A device that is being opened beside the workers is ready sooner, but never at once; one that is
+// left to the driver does not have to be closed.
+func TestDeviceOpening(t *testing.T) {
+	t.Parallel()
+	f := question(1e6, 14e8)
+	closed := defaultCosts.device(f)
+	f.Left = true
+	if gained := closed - defaultCosts.device(f); math.Abs(gained-defaultCosts.Exit) > 1e-9 {
+		t.Errorf("left to the driver it gains %v s", gained)
+	}
+	for _, x := range []struct{ opening, want float64 }{
+		{0, defaultCosts.Start},
+		{defaultCosts.Start / 2, defaultCosts.Start / 2},
+		{defaultCosts.Start, defaultCosts.Ready},
+		{1, defaultCosts.Ready},
+	} {
+		f.Opening = x.opening
+		if got := defaultCosts.start(f); math.Abs(got-x.want) > 1e-9 {
+			t.Errorf("%v s after it began to be opened it is ready in %v s, not %v", x.opening, got, x.want)
+		}
+	}
+	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, DeviceLeft: true, Threads: 4})
+	p.Facts.Rows, p.Facts.Bytes = 1e8, 1e9
+	d := p.decideDevice()
+	seen := cpu.Sample{Seconds: .01, Read: 1e6, Selected: 1e6, Seen: cpu.Seen{Rows: 1e6, Groups: 5}}
+	late, now := d.Anew(seen, true, 0), d.Anew(seen, true, time.Second)
+	if now.Device >= late.Device || late.CPU != now.CPU {
+		t.Errorf("%+v, and %+v of a device that is ready", late, now)
 	}
 }
 
@@ -267,8 +299,8 @@ func TestDeviceDoubtful(t *testing.T) {
 		seen := cpu.Sample{Read: rows / 100, Selected: rows / 100, Seconds: 1, Seen: cpu.Seen{Rows: rows / 100, Groups: rows / 100}}
 		few := seen
 		few.Groups, few.Seconds = 10, .01
-		if !d.Anew(seen, true).Use || d.Anew(few, true).Use {
-			t.Errorf("%d rows: %+v, %+v", rows, d.Anew(seen, true), d.Anew(few, true))
+		if !d.Anew(seen, true, 0).Use || d.Anew(few, true, 0).Use {
+			t.Errorf("%d rows: %+v, %+v", rows, d.Anew(seen, true, 0), d.Anew(few, true, 0))
 		}
 	}
 	if doubtful == 0 {

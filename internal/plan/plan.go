@@ -36,6 +36,7 @@ type Options struct {
 	Device        device.Spec // the devices that may compute
 	DevicePresent bool        // there is a driver to open
 	DeviceKept    bool        // the devices are open, since the caller keeps them so
+	DeviceLeft    bool        // what is held on devices is left to the driver, as the process ends
 	GPUMemory     int64       // bytes of each device that may be taken; 0: most of its free memory
 	Streams       int         // of each device; 0: chosen
 	Load          feedback.LoadConfig
