@@ -22,7 +22,7 @@ func TestDeviceDivides(t *testing.T) {
 		workers         bool // no key is divided
 	}{
 		{by: "upper(t)", aggs: "count(*)|sum(l)|mean(i)|max(f)"},
-		{by: "substr(t, 1, 2);s", aggs: "count(*)|min(t)|max(l)", where: "i > 3"},
+		{by: "upper(substr(t, 1, 2));s", aggs: "count(*)|min(t)|max(l)", where: "i > 3"},
 		{by: "strftime(e, '%Y-%m-%d')", aggs: "count(*)|first(t)|last(l)|any_value(i) is null"},
 		{by: "dayname(e);monthname(e);b", aggs: "count(l)|arg_max(t, l)|stddev(i)"},
 		{by: "t || '-' || i", aggs: "count(*) as n", order: "n desc,t || '-' || i", limit: 10},

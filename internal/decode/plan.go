@@ -16,6 +16,7 @@ type Output struct {
 	Match  *expr.Match // of kernels.ParquetMatch: the pattern
 	Source int         // column of the scan, counted among those that are read; Computed: none
 	Of     *expr.Expr  // of the source alone, computed on the entries of its dictionary; nil: its values
+	CutOf  *expr.Cut   // the part of strings that Of is, which kernels take too (SetCut); nil: Of is none
 	Field  int         // field of the key; -1: a value
 }
 
@@ -121,8 +122,12 @@ func (p *Plan) AnyLength() bool {
 // AnyLength reports whether kernels take strings of any length for the output, as they lie in pages
 // of values.
 func (o *Output) AnyLength() bool {
-	return o.Of == nil && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.told())
+	return o.ofValues() && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.told())
 }
+
+// ofValues reports whether kernels make the output of values: nothing of it has to be computed of
+// the entries of dictionaries.
+func (o *Output) ofValues() bool { return o.Of == nil || o.CutOf != nil }
 
 // told reports whether the output is one word that is told of a string, whatever its length.
 func (o *Output) told() bool {
@@ -134,6 +139,23 @@ func (p *Plan) SetMatch(output int, m *expr.Match) {
 	o := &p.Outputs[output]
 	o.Form, o.Match, o.Pattern = kernels.ParquetMatch, m, uint32(len(p.patterns))
 	p.patterns = kernels.AppendParquetPattern(p.patterns, m.Pieces)
+}
+
+// SetCut makes the output of parts of the strings, as its Of has them.
+func (p *Plan) SetCut(output int, cut *expr.Cut) {
+	o := &p.Outputs[output]
+	o.CutOf, o.Cut = cut, uint32(len(p.patterns))+1
+	var steps []kernels.ParquetCutStep
+	for _, s := range cut.Steps {
+		steps = append(steps, kernels.ParquetCutStep{Kind: cutKinds[s.Kind], A: int32(s.A), B: int32(s.B), Separator: []byte(s.Separator)})
+	}
+	p.patterns = kernels.AppendParquetCut(p.patterns, steps)
+}
+
+// cutKinds is the kernels' numbers of what steps take.
+var cutKinds = [...]uint32{
+	expr.CutCharacters: kernels.ParquetCutCharacters, expr.CutFromEnd: kernels.ParquetCutFromEnd, expr.CutPart: kernels.ParquetCutPart,
+	expr.CutLastPart: kernels.ParquetCutLastPart, expr.CutBlanks: kernels.ParquetCutBlanks,
 }
 
 // arraysOf is how many arrays an output has.
@@ -180,7 +202,7 @@ const countBytes = 8
 // ComputesTexts reports whether workers compute something of texts: of the entries of dictionaries,
 // and of all values where pages have none.
 func (p *Plan) ComputesTexts() bool {
-	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Of != nil && o.Physical == kernels.ParquetBytes })
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return !o.ofValues() && o.Physical == kernels.ParquetBytes })
 }
 
 // RowBytes is the bytes of so many rows.

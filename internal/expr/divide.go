@@ -7,12 +7,12 @@ package expr
 // Each of parts is a column or operations on words that never fail, and rest makes the expressions
 // of a batch whose columns are the parts. A time of which only the day matters, or the hour or
 // minute, becomes the begin of that as a part (bound.bucket). An expression that is whole becomes a
-// part as it is.
+// part as it is, and so does what taken holds of: parts of texts that the engine takes (Cut).
 //
 // ok is false where a part has values that differ and are equal as keys, as floats do (-0 and 0):
 // rest may tell them apart.
-func Divide(exprs []*Expr, whole func(*Expr) bool) (parts, rest []*Expr, ok bool) {
-	d := divider{read: map[*bound]*bound{}, made: map[*bound]*bound{}, columns: map[int]*bound{}, begins: map[bucketOf]*bound{}}
+func Divide(exprs []*Expr, whole, taken func(*Expr) bool) (parts, rest []*Expr, ok bool) {
+	d := divider{taken: taken, read: map[*bound]*bound{}, made: map[*bound]*bound{}, columns: map[int]*bound{}, begins: map[bucketOf]*bound{}}
 	for _, e := range exprs {
 		n := (*bound)(nil)
 		if whole(e) {
@@ -27,6 +27,7 @@ func Divide(exprs []*Expr, whole func(*Expr) bool) (parts, rest []*Expr, ok bool
 
 // divider makes the parts of some expressions.
 type divider struct {
+	taken   func(*Expr) bool
 	parts   []*Expr
 	read    map[*bound]*bound // the node that reads a part
 	made    map[*bound]*bound // the node over parts that stands for one that is none
@@ -59,7 +60,7 @@ func (d *divider) divide(n *bound) *bound {
 	made := n
 	switch {
 	case n.kind == boundConst:
-	case n.isPart():
+	case n.isPart(), n.cut != nil && d.taken(&Expr{n}):
 		return d.part(n)
 	case n.bucket > 1 && n.args[0].isPart():
 		made = n.over([]*bound{d.part(d.beginOf(n))})
@@ -92,7 +93,7 @@ func (n *bound) over(args []*bound) *bound {
 		return n
 	}
 	o := *n
-	o.args, o.lengths, o.match = args, nil, nil
+	o.args, o.lengths, o.match, o.cut = args, nil, nil, nil
 	return o.finish()
 }
 

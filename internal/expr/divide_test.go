@@ -24,7 +24,7 @@ func TestDivide(t *testing.T) {
 	for i, text := range texts {
 		e := bindText(t, text)
 		_, plain := e.Column()
-		parts, rest, ok := Divide([]*Expr{e}, func(e *Expr) bool { return plain || e.OnWords() })
+		parts, rest, ok := Divide([]*Expr{e}, func(e *Expr) bool { return plain || e.OnWords() }, func(*Expr) bool { return false })
 		if !ok || len(parts) == 0 {
 			continue
 		}
@@ -82,13 +82,13 @@ func TestDivideInFew(t *testing.T) {
 		for _, text := range c.texts {
 			exprs = append(exprs, bindBy(t, binder, text))
 		}
-		parts, rest, ok := Divide(exprs, func(e *Expr) bool { return e.OnWords() })
+		parts, rest, ok := Divide(exprs, func(e *Expr) bool { return e.OnWords() }, func(*Expr) bool { return true })
 		if len(parts) != c.parts || len(rest) != len(exprs) || ok != c.ok {
 			t.Errorf("%q: %d parts, %d of them, %t", c.texts, len(parts), len(rest), ok)
 		}
 	}
 	e := bindText(t, "strftime(ms, '%Y-%m-%d')")
-	parts, _, _ := Divide([]*Expr{e}, func(*Expr) bool { return false })
+	parts, _, _ := Divide([]*Expr{e}, func(*Expr) bool { return false }, func(*Expr) bool { return false })
 	b := &column.Batch{Rows: 3, Cols: make([]column.Vector, len(testColumns))}
 	typ := parts[0].Type()
 	b.Cols[e.Columns()[0]] = column.Vector{Type: typ, Len: 3, Int: []int64{-1, 1, 5}}

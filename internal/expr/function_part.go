@@ -73,7 +73,7 @@ func addPlaces(a, b int64) int64 {
 // negative start counts from the end, a negative count goes backwards.
 func substring(c *call) (*bound, error) {
 	bounded := len(c.args) == 3
-	return c.strict(partKernel(func(f *frame, i int, s []byte) (int, int) {
+	n := c.strict(partKernel(func(f *frame, i int, s []byte) (int, int) {
 		start := f.args[1].Int[i]
 		switch {
 		case start < 0:
@@ -86,22 +86,44 @@ func substring(c *call) (*bound, error) {
 		}
 		end := addPlaces(start, f.args[2].Int[i])
 		return between(s, min(start, end), max(start, end))
-	}), c.args...), nil
+	}), c.args...)
+
+	step := CutStep{Kind: CutCharacters, B: math.MaxInt64}
+	start, known := constantCount(c.args[1])
+	if step.A = start - 1; start < 0 {
+		step.Kind, step.A = CutFromEnd, start
+	}
+	if bounded {
+		count, constant := constantCount(c.args[2])
+		end := addPlaces(step.A, count)
+		known, step.A, step.B = known && constant, min(step.A, end), max(step.A, end)
+	}
+	return n.onCut(known, step), nil
 }
 
 // leftOf binds left(s, n): of a negative n all but the last -n characters.
 func leftOf(c *call) (*bound, error) {
+	n, known := constantCount(c.args[1])
+	step := CutStep{Kind: CutCharacters, B: n}
+	if n < 0 {
+		step = CutStep{Kind: CutFromEnd, A: -math.MaxInt64, B: n}
+	}
 	return c.strict(partKernel(func(f *frame, i int, s []byte) (int, int) {
 		n := f.args[1].Int[i]
 		if n < 0 {
 			n = addPlaces(n, runes(s))
 		}
 		return between(s, 0, n)
-	}), c.args...), nil
+	}), c.args...).onCut(known, step), nil
 }
 
 // rightOf binds right(s, n): of a negative n all but the first -n characters.
 func rightOf(c *call) (*bound, error) {
+	n, known := constantCount(c.args[1])
+	step := CutStep{Kind: CutFromEnd, A: -max(n, -math.MaxInt64), B: math.MaxInt64}
+	if n < 0 {
+		step.Kind = CutCharacters
+	}
 	return c.strict(partKernel(func(f *frame, i int, s []byte) (int, int) {
 		n := f.args[1].Int[i]
 		from := -max(n, -math.MaxInt64)
@@ -109,7 +131,7 @@ func rightOf(c *call) (*bound, error) {
 			from = runes(s) - n
 		}
 		return between(s, from, math.MaxInt64)
-	}), c.args...), nil
+	}), c.args...).onCut(known, step), nil
 }
 
 // trimmed binds trim, ltrim and rtrim: of blanks, or of the characters in the
@@ -130,13 +152,14 @@ func trimmed(left, right bool) func(*call) (*bound, error) {
 				to = from + len(bytes.TrimRightFunc(s[from:], cut))
 			}
 			return from, to
-		}), c.args[0]), nil
+		}), c.args[0]).onCut(len(c.args) == 1, CutStep{Kind: CutBlanks, A: truth(left), B: truth(right)}), nil
 	}
 }
 
 // splitPart binds split_part(s, separator, n): the parts count from 1, and
 // from -1 backwards. Without a separator every character is a part.
 func splitPart(c *call) (*bound, error) {
+	step, known := partStep(c.args[1], c.args[2])
 	return c.strict(partKernel(func(f *frame, i int, s []byte) (int, int) {
 		sep, n := f.args[1].Bytes(i), f.args[2].Int[i]
 		switch {
@@ -149,7 +172,27 @@ func splitPart(c *call) (*bound, error) {
 			return lastPart(s, sep, n)
 		}
 		return nthPart(s, sep, n)
-	}), c.args...), nil
+	}), c.args...).onCut(known, step), nil
+}
+
+// partStep is the step of a part between separators, if both are constant.
+func partStep(separator, number *bound) (step CutStep, known bool) {
+	n, known := constantCount(number)
+	if !known || separator.kind != boundConst || separator.value.Null {
+		return step, false
+	}
+	sep := separator.value.Bytes
+	switch {
+	case sep == "" && n < 0:
+		return CutStep{Kind: CutFromEnd, A: n, B: addPlaces(n, 1)}, true
+	case sep == "":
+		return CutStep{Kind: CutCharacters, A: n - 1, B: n}, true
+	case n < 0:
+		return CutStep{Kind: CutLastPart, A: -max(n, -math.MaxInt64), Separator: sep}, true
+	case n == 0:
+		return CutStep{Kind: CutCharacters}, true // there is none
+	}
+	return CutStep{Kind: CutPart, A: n, Separator: sep}, true
 }
 
 func nthPart(s, sep []byte, n int64) (from, to int) {

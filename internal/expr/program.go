@@ -71,6 +71,7 @@ type Input struct {
 	Of     *Expr  // NULL where the column is; nil: the column
 	Length bool   // how many bytes the column's texts have
 	Match  *Match // whether the column's texts are of a pattern; nil: the others say
+	Cut    *Cut   // the part of the texts that Of is, and Length and Match are about; nil: all of them
 }
 
 // Program is a filter and expressions as steps.
@@ -118,19 +119,20 @@ func (e *Expr) OfEntries() (in Input, ok bool) {
 	return Input{Column: e.root.single, Of: e}, e.root.ofEntries()
 }
 
-// onLength says what a node does whose argument is a column of texts, if it depends on how many
-// bytes they have alone: operations on that number. No operations: it is the number.
+// onLength says what a node does whose argument is a column of texts or a part of one, if it
+// depends on how many bytes they have alone: operations on that number. No operations: it is the
+// number.
 func (n *bound) onLength(ops ...wordOp) *bound {
-	if n.kind == boundStrict && n.args[0].kind == boundColumn {
+	if _, _, ok := n.asksOf(); ok {
 		n.lengths = append([]wordOp{}, ops...)
 	}
 	return n
 }
 
-// onMatch says what a condition is of its first argument, if that is a column of texts: whether
-// they are of the pattern of these pieces or, negated, are not.
+// onMatch says what a condition is of its first argument, if that is a column of texts or a part of
+// one: whether they are of the pattern of these pieces or, negated, are not.
 func (n *bound) onMatch(negated bool, pieces ...string) *bound {
-	if n.kind != boundStrict || n.args[0].kind != boundColumn {
+	if _, _, ok := n.asksOf(); !ok {
 		return n
 	}
 	switch n.args[0].typ.Kind {
@@ -283,9 +285,13 @@ func (c *programmer) anew(n *bound) int {
 		word, _ := wordOf(n.value)
 		return c.literal(word)
 	case n.lengths != nil:
-		return c.operations(n.lengths, []int{c.load(n, Input{Column: n.single, Length: true})})
+		in := n.input()
+		in.Length = true
+		return c.operations(n.lengths, []int{c.load(n, in)})
 	case n.match != nil:
-		at := c.load(n, Input{Column: n.single, Match: n.match})
+		in := n.input()
+		in.Match = n.match
+		at := c.load(n, in)
 		if n.unmatched {
 			at = c.emit(virtualStep{code: CodeNot, args: []int{at}})
 		}

@@ -142,6 +142,15 @@ enum ParquetForm : uint8_t {
   PARQUET_REF,     // one: the ref of the string, of any size, in the store (parquet_texts.cuh)
 };
 
+// ParquetCut is what a step of a cut takes of a string, by its numbers a and b: parquet_cut.cuh.
+enum ParquetCut : uint32_t {
+  PARQUET_CUT_CHARACTERS,  // the characters from a on, up to b
+  PARQUET_CUT_FROM_END,    // likewise, with as many as there are added to a and b
+  PARQUET_CUT_PART,        // part number a of those between separators, from 1 on
+  PARQUET_CUT_LAST_PART,   // part number a from the end
+  PARQUET_CUT_BLANKS,      // what is behind blanks, if a is 1, and in front of others, if b is 1
+};
+
 // ParquetOutput is how values of a source become words.
 struct ParquetOutput {
   int64_t lo, hi;     // an integer outside stops the parcel
@@ -158,6 +167,8 @@ struct ParquetOutput {
                       // room; 0: one of more than 15 bytes stops the parcel. Of PARQUET_REF: 1
   uint8_t width;      // of PARQUET_DECIMAL and PARQUET_BINARY: bytes of a value, 1 to 16
   uint32_t pattern;   // of PARQUET_MATCH: where it is among the patterns
+  uint32_t cut;       // a part of each string counts, which a cut leaves: 1 more than where this is among the
+                      // patterns; 0: all of it. Not of PARQUET_REF; of texts of any length alone
   uint32_t only;      // of PARQUET_REF: rows are NULL where output number `only` - 1, of the program, is not 1; 0: all count
 };
 

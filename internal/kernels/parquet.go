@@ -160,6 +160,36 @@ func AppendParquetPattern(patterns []byte, pieces [][]byte) []byte {
 	return append(patterns, make([]byte, parquetPatternRoom-len(patterns)%8)...)
 }
 
+// What a step of a cut takes: ParquetCutStep.Kind.
+const (
+	ParquetCutCharacters = iota // those from A on, up to B
+	ParquetCutFromEnd           // likewise, with as many as there are added to A and B
+	ParquetCutPart              // part number A of those between separators, from 1 on
+	ParquetCutLastPart          // part number A from the end
+	ParquetCutBlanks            // what is behind blanks, if A is 1, and in front of others, if B is 1
+)
+
+// ParquetCutStep is a step of a cut of strings.
+type ParquetCutStep struct {
+	Kind      uint32
+	A, B      int32
+	Separator []byte // of parts
+}
+
+// AppendParquetCut appends a cut, which begins where patterns so far end, as AppendParquetPattern
+// appends a pattern.
+func AppendParquetCut(patterns []byte, steps []ParquetCutStep) []byte {
+	patterns = binary.LittleEndian.AppendUint32(patterns, uint32(len(steps)))
+	for _, s := range steps {
+		for _, w := range []uint32{s.Kind, uint32(s.A), uint32(s.B), uint32(len(s.Separator))} {
+			patterns = binary.LittleEndian.AppendUint32(patterns, w)
+		}
+		patterns = append(patterns, s.Separator...)
+		patterns = append(patterns, make([]byte, -len(patterns)&3)...)
+	}
+	return append(patterns, make([]byte, parquetPatternRoom-len(patterns)%8)...)
+}
+
 // parquetPatternRoom is how many bytes there are behind a pattern at least, and those up to the
 // next multiple of 8: one.
 const parquetPatternRoom = 16

@@ -143,11 +143,13 @@ type ParquetOutput struct {
 	Width    uint8
 	_        [3]byte
 	Pattern  uint32
+	Cut      uint32
 	Only     uint32
+	_        [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-48|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-56|
 	(unsafe.Offsetof(ParquetOutput{}.Lo)-0)|
 	(unsafe.Offsetof(ParquetOutput{}.Hi)-8)|
 	(unsafe.Offsetof(ParquetOutput{}.Factor)-16)|
@@ -162,7 +164,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-48|
 	(unsafe.Offsetof(ParquetOutput{}.Texts)-35)|
 	(unsafe.Offsetof(ParquetOutput{}.Width)-36)|
 	(unsafe.Offsetof(ParquetOutput{}.Pattern)-40)|
-	(unsafe.Offsetof(ParquetOutput{}.Only)-44)]
+	(unsafe.Offsetof(ParquetOutput{}.Cut)-44)|
+	(unsafe.Offsetof(ParquetOutput{}.Only)-48)]
 
 // ParquetPage is struct ParquetPage of parquet.cuh.
 type ParquetPage struct {

@@ -28,6 +28,7 @@ extern "C" __global__ void __launch_bounds__(PARQUET_TEXT_THREADS) parquet_texts
   const ParquetArrays arrays = {reinterpret_cast<uint64_t*>(job.work + dict.words), page.rows};
   const uint32_t part = blockIdx.x / job.dict_count, parts = gridDim.x / job.dict_count;
   parquet_each_string(job, page, page.rows, part, parts, sums, [&](uint32_t entry, const uint8_t* p, uint32_t size) {
+    parquet_cut_of(job, output, p, size);
     if (parquet_put_told(job, output, arrays, entry, p, size)) return;
     if (output.form == PARQUET_REF) return parquet_put_ref(job, arrays, entry, p, size);
     parquet_words_of_text(job, arrays, output.words, entry, p, size);

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "chain_page.cuh"
+#include "parquet_cut.cuh"
 #include "parquet_levels.cuh"
 #include "parquet_strings.cuh"
 #include "xxh3.cuh"
@@ -210,9 +211,15 @@ __device__ __forceinline__ void parquet_strings_even(const ParquetStringsPage& p
   if (threadIdx.x == 0) *p.each = good ? size : PARQUET_UNEVEN;
 }
 
+// parquet_cut_of leaves of a string what an output has of it.
+__device__ __forceinline__ void parquet_cut_of(const ParquetJob& job, const ParquetOutput& output, const uint8_t*& p, uint32_t& size) {
+  if (output.cut != 0) parquet_cut(job.patterns + output.cut - 1, p, size);
+}
+
 // parquet_put_raw writes where the string at p is, unless its words tell all of it.
 __device__ __forceinline__ void parquet_put_raw(const ParquetJob& job, const ParquetOutput& output, const ParquetArrays& arrays,
                                                 uint32_t row, const uint8_t* p, uint32_t size) {
+  parquet_cut_of(job, output, p, size);
   const bool is_short = size <= PARQUET_MAX_INLINE && output.words == 2;
   if (parquet_put_told(job, output, arrays, row, p, size)) return;
   if (output.form == PARQUET_REF) return arrays.put(0, row, PARQUET_REF_RAW | reinterpret_cast<uint64_t>(p));

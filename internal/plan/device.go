@@ -126,6 +126,17 @@ const usualRepeats = 8
 // unit and so is asked for only where one may be used; how many groups there may be, which may read
 // some pages, only where a device could be worth it at all.
 func (p *planner) decideDevice() Device {
+	if p.cuts = p.Options.Device.Kind != device.CPU && p.hasCuts(); p.cuts {
+		if d := p.divideOrNot(); d.Decoding.Plan != nil {
+			return d
+		}
+		p.cuts = false // there may be no room for texts on devices
+	}
+	return p.divideOrNot()
+}
+
+// divideOrNot decides with keys divided, if that is of use, or as they are.
+func (p *planner) divideOrNot() Device {
 	if p.Divided = p.divide(); p.Divided != nil {
 		if d := p.deviceByKeys(); d.Decoding.Plan != nil {
 			return d

@@ -33,7 +33,7 @@ func (p *planner) divide() *Divided {
 	case len(p.DeviceStates().DeviceLists()) > 0:
 		return nil
 	}
-	parts, rest, ok := expr.Divide(q.Keys, func(e *expr.Expr) bool { return !p.isDivided(e) })
+	parts, rest, ok := expr.Divide(q.Keys, func(e *expr.Expr) bool { return !p.isDivided(e) }, p.isCut)
 	if !ok || len(parts) == 0 {
 		return nil
 	}
@@ -53,10 +53,35 @@ func (p *planner) isDivided(e *expr.Expr) bool {
 	if _, plain := e.Column(); plain || e.OnWords() {
 		return false
 	}
-	in, single := e.OfEntries()
-	if !single {
-		return true
+	if _, cut := p.cutOf(e); cut {
+		return false
 	}
-	n := p.scan.DictEntries(in.Column)
-	return !p.scan.DictAll(in.Column) || n < 0 || n > fewInternEntries
+	in, single := e.OfEntries()
+	return !single || !p.fewEntries(in.Column)
+}
+
+// fewEntries reports whether a column is a few entries of dictionaries: of these workers compute
+// what a key is while they read.
+func (p *planner) fewEntries(c int) bool {
+	n := p.scan.DictEntries(c)
+	return p.scan.DictAll(c) && n >= 0 && n <= fewInternEntries
+}
+
+// cutOf is the parts of texts that a key is, if devices take them out of the texts
+// (docs/decisions/0036).
+func (p *planner) cutOf(e *expr.Expr) (in expr.Input, ok bool) {
+	in, ok = e.Cut()
+	return in, ok && p.cuts && !p.fewEntries(in.Column)
+}
+
+// isCut reports whether devices take what a key is out of texts.
+func (p *planner) isCut(e *expr.Expr) bool {
+	_, ok := p.cutOf(e)
+	return ok
+}
+
+// hasCuts reports whether a key or a distinct value is made of parts of texts.
+func (p *planner) hasCuts() bool {
+	return slices.ContainsFunc(p.Query.Keys, (*expr.Expr).HasCut) ||
+		slices.ContainsFunc(p.Query.Distinct, func(arg int) bool { return p.Query.Args[arg].HasCut() })
 }

@@ -78,16 +78,27 @@ func (b *encodedBuilder) keys() (why string) {
 		if f.Form == key.FormInline && b.textsOnDevice(&o) {
 			o.Form, o.Texts = kernels.ParquetInline, 1
 		}
+		if o.CutOf != nil && o.Texts == 0 {
+			return fmt.Sprintf("memory is limited, and devices may not have room for all rows, with the texts of %s", b.deviceText(i))
+		}
 		b.plan.Outputs = append(b.plan.Outputs, o)
+		if o.CutOf != nil {
+			b.plan.SetCut(len(b.plan.Outputs)-1, o.CutOf)
+		}
 	}
 	return ""
 }
 
 // key is the output of a key, without its form: a column, what is computed of the entries of one,
-// or what the program makes.
+// what the program makes, or parts of the texts of a column.
 func (b *encodedBuilder) key(e *expr.Expr, text string) (o decode.Output, why string) {
 	if c, ok := e.Column(); ok {
 		return b.output(c)
+	}
+	if in, ok := b.cutOf(e); ok {
+		o, why = b.entries(in)
+		o.CutOf = in.Cut
+		return o, why
 	}
 	if e.OnWords() {
 		return b.compute(e), ""
@@ -205,7 +216,7 @@ func (b *encodedBuilder) program() (why string) {
 	for i, in := range p.Inputs {
 		switch {
 		case in.Length:
-			inputs[i], why = b.length(in.Column)
+			inputs[i], why = b.length(in)
 		case in.Match != nil:
 			inputs[i], why = b.match(in)
 		case in.Of == nil:
@@ -283,15 +294,28 @@ func (b *encodedBuilder) value(c int) (output int, why string) {
 	return b.values[c], ""
 }
 
-// length is the output that is how many bytes the texts of column c of the scan have.
-func (b *encodedBuilder) length(c int) (output int, why string) {
-	o, why := b.output(c)
+// length is the output that is how many bytes the texts of a column have, or parts of them.
+func (b *encodedBuilder) length(in expr.Input) (output int, why string) {
+	o, why := b.output(in.Column)
+	if why == "" && in.Cut != nil && o.Physical != kernels.ParquetBytes {
+		why = fmt.Sprintf("devices take no parts of column %s as it is stored", b.columnName(in.Column))
+	}
 	if why != "" {
 		return noOutput, why
 	}
-	output = b.add(o)
+	output = b.told(o, in)
 	b.plan.Outputs[output].Form = kernels.ParquetLength
 	return output, ""
+}
+
+// told adds an output that is told of the texts of an input, without its form.
+func (b *encodedBuilder) told(o decode.Output, in expr.Input) (output int) {
+	o.Of = in.Of
+	output = b.add(o)
+	if in.Cut != nil {
+		b.plan.SetCut(output, in.Cut)
+	}
+	return output
 }
 
 // match is the output that is whether the texts of a column are of a pattern.
@@ -303,7 +327,7 @@ func (b *encodedBuilder) match(in expr.Input) (output int, why string) {
 	if why != "" {
 		return noOutput, why
 	}
-	output = b.add(o)
+	output = b.told(o, in)
 	b.plan.SetMatch(output, in.Match)
 	return output, ""
 }

@@ -17,7 +17,7 @@ import (
 // one: there devices keep them only if none is likely to leave, and else they are the host's
 // (package key: Texts).
 func (b *encodedBuilder) textsOnDevice(o *decode.Output) bool {
-	return b.rowsStay() && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
+	return b.rowsStay() && o.Physical == kernels.ParquetBytes && (o.Of == nil || o.CutOf != nil) && o.Source != decode.Computed
 }
 
 // rowsStay reports whether rows are not likely to leave a device before the end, or may do so with
@@ -62,7 +62,7 @@ func (b *encodedBuilder) ref(c int, used bool) (output int, why string) {
 	case o.Physical != kernels.ParquetBytes:
 		return noOutput, fmt.Sprintf("devices take strings of a fixed length as keys alone, and column %s is none", b.columnName(c))
 	case !used:
-		return b.length(c)
+		return b.length(expr.Input{Column: c})
 	case !b.rowsStay():
 		return noOutput, fmt.Sprintf("memory is limited, and devices may not have room for all rows, with the texts of column %s", b.columnName(c))
 	}
@@ -92,7 +92,7 @@ func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64)
 	}
 	computed := map[int]bool{} // columns
 	for _, o := range plan.Outputs {
-		if o.Of != nil && o.Physical == kernels.ParquetBytes && !computed[o.Source] && !p.scan.DictAll(o.Source) {
+		if o.Of != nil && o.CutOf == nil && o.Physical == kernels.ParquetBytes && !computed[o.Source] && !p.scan.DictAll(o.Source) {
 			computed[o.Source] = true
 			coded += rows
 		}

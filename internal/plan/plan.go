@@ -118,6 +118,7 @@ type planner struct {
 	*Plan
 	scan input.Scan
 	left int64 // of the memory limit, beside the metadata; 0: there is none
+	cuts bool  // devices take parts of texts out of these
 }
 
 func newPlanner(in Inputs) *planner {

@@ -235,6 +235,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetOutput, texts);
   *out++ = __builtin_offsetof(ParquetOutput, width);
   *out++ = __builtin_offsetof(ParquetOutput, pattern);
+  *out++ = __builtin_offsetof(ParquetOutput, cut);
   *out++ = __builtin_offsetof(ParquetOutput, only);
   *out++ = sizeof(ParquetPage);
   *out++ = __builtin_offsetof(ParquetPage, at);
