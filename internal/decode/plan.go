@@ -138,7 +138,7 @@ func (o *Output) told() bool {
 func (p *Plan) SetMatch(output int, m *expr.Match) {
 	o := &p.Outputs[output]
 	o.Form, o.Match, o.Pattern = kernels.ParquetMatch, m, uint32(len(p.patterns))
-	p.patterns = kernels.AppendParquetPattern(p.patterns, m.Pieces)
+	p.patterns = kernels.AppendParquetPattern(p.patterns, m.Pieces, m.Folded)
 }
 
 // SetCut makes the output of parts of the strings, as its Of has them.

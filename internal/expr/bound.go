@@ -50,6 +50,7 @@ type bound struct {
 	lengths   []wordOp
 	match     *Match  // what it asks of the texts of its first argument, a column; nil: anything else
 	cut       *Cut    // the part that it is of a column's texts; nil: anything else
+	lowers    bool    // it is its argument in lower case
 	unmatched bool    // it is whether they are not of that pattern
 	within    *extent // of an operation on integers that cannot fail: where its results are
 

@@ -118,7 +118,7 @@ func constCompare(op compareOp, x *bound, c column.Value, src Node) *bound {
 		return n.finish().onLength(wordOp{code: CodeCompareInt, constant: op.outcomes()})
 	}
 	if op == opEQ || op == opNE {
-		return n.finish().onMatch(op == opNE, c.Bytes)
+		return n.finish().onMatch(op == opNE, false, c.Bytes)
 	}
 	return n.finish()
 }

@@ -36,13 +36,13 @@ const mostSeparator = 64
 // onCut says which part of its first argument a node is, if that is a column of texts or a part of
 // one, and all that the part depends on is constant.
 func (n *bound) onCut(known bool, s CutStep) *bound {
-	column, before, ok := n.asksOf()
-	if !known || !ok || column.typ != stringType || len(s.Separator) > mostSeparator {
+	text, ok := n.asksOf()
+	if !known || !ok || text.lowers || text.typ != stringType || len(s.Separator) > mostSeparator {
 		return n
 	}
 	n.cut = &Cut{}
-	if before != nil {
-		n.cut.Steps = append(n.cut.Steps, before.Steps...)
+	if text.cut != nil {
+		n.cut.Steps = append(n.cut.Steps, text.cut.Steps...)
 	}
 	s.A, s.B = cutNumber(s.A), cutNumber(s.B)
 	n.cut.Steps = append(n.cut.Steps, s)
@@ -52,29 +52,29 @@ func (n *bound) onCut(known bool, s CutStep) *bound {
 // cutNumber is a number of a step: no text has as many characters as those beyond.
 func cutNumber(n int64) int64 { return max(-math.MaxInt32, min(n, math.MaxInt32)) }
 
-// asksOf is the texts of the first argument of a node, if they are a column's or parts of these.
-func (n *bound) asksOf() (column *bound, cut *Cut, ok bool) {
+// asksOf is the first argument of a node, if it is a column, a part of texts, or these in lower
+// case.
+func (n *bound) asksOf() (text *bound, ok bool) {
 	if n.kind != boundStrict {
-		return nil, nil, false
+		return nil, false
 	}
-	return n.args[0].texts()
+	text = n.args[0]
+	return text, text.kind == boundColumn || text.cut != nil || text.lowers
 }
 
-// texts is the column of texts that the node is, or is a part of, which cut says; nil: all of it.
-func (n *bound) texts() (column *bound, cut *Cut, ok bool) {
-	switch {
-	case n.kind == boundColumn:
-		return n, nil, true
-	case n.cut != nil:
-		column, _, _ = n.args[0].texts()
-		return column, n.cut, true
-	}
-	return nil, nil, false
+// onLower says of a node that it is its argument in lower case.
+func (n *bound) onLower() *bound {
+	text, ok := n.asksOf()
+	n.lowers = ok && !text.lowers
+	return n
 }
 
 // input is what a program loads of the texts that a node asks about.
 func (n *bound) input() Input {
 	text := n.args[0]
+	if text.lowers { // of which the pattern knows
+		text = text.args[0]
+	}
 	in := Input{Column: n.single}
 	if text.cut != nil {
 		in.Of, in.Cut = &Expr{text}, text.cut

@@ -93,7 +93,7 @@ func (n *bound) over(args []*bound) *bound {
 		return n
 	}
 	o := *n
-	o.args, o.lengths, o.match, o.cut = args, nil, nil, nil
+	o.args, o.lengths, o.match, o.cut, o.lowers = args, nil, nil, nil, false
 	return o.finish()
 }
 

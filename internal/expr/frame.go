@@ -16,6 +16,8 @@ type frame struct {
 	own   bool    // out.Null is nulls, not that of an argument
 	codes []int32 // memory for the codes of a result
 
+	folded column.Vector // memory for texts in lower case
+
 	ints []int64 // memory for out, of a kernel that may give a narrow vector
 	wide []decimal256.Num
 }

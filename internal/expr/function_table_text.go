@@ -2,7 +2,6 @@ package expr
 
 import (
 	"bytes"
-	"unicode"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -59,7 +58,7 @@ var textFunctions = []function{
 	},
 	{
 		name: "lower", also: []string{"lcase"}, section: sectionText, params: []param{arg("s", aString)},
-		result: gives(stringType), bind: mapLetters(unicode.ToLower), doc: "small letters, character by character",
+		result: gives(stringType), bind: lowered, doc: "small letters, character by character",
 	},
 	{
 		name: "lpad", section: sectionText, params: []param{arg("s", aString), arg("n", aCount), arg("by", aString)},

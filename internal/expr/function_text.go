@@ -22,6 +22,17 @@ func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
 	}
 }
 
+// lowered binds lower(s).
+func lowered(c *call) (*bound, error) {
+	n, err := toLower(c)
+	if err == nil {
+		n = n.onLower()
+	}
+	return n, err
+}
+
+var toLower = mapLetters(unicode.ToLower)
+
 // letterMap is what letters become. Those of one and two bytes, which alphabets from Latin to
 // Arabic have, are looked up: decoding, mapping and encoding each takes ten times as long.
 type letterMap struct {
@@ -176,7 +187,7 @@ func testPieces(test func(s, part []byte) bool, pieces func(part string) []strin
 			return nil
 		}, c.args...)
 		if part := c.args[1]; part.kind == boundConst {
-			n = n.onMatch(false, pieces(part.value.Bytes)...)
+			n = n.onMatch(false, false, pieces(part.value.Bytes)...)
 		}
 		return n, nil
 	}

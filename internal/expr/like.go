@@ -30,9 +30,13 @@ func (b *binder) like(n *Like) (*bound, error) {
 			return nil, err
 		}
 	} else if p.kind == boundConst {
-		result = strict(boolType, n, likeConst(p.value.Bytes, n.Fold), x)
-		if pattern := p.value.Bytes; !n.Fold && !strings.Contains(pattern, "_") {
-			result = result.onMatch(false, strings.Split(pattern, "%")...)
+		pattern, by := p.value.Bytes, likeConst
+		if n.Fold {
+			pattern, by = strings.ToLower(pattern), likeFolded
+		}
+		result = strict(boolType, n, by(pattern), x)
+		if !strings.Contains(pattern, "_") {
+			result = result.onMatch(false, n.Fold, strings.Split(pattern, "%")...)
 		}
 		if begins, _, _ := strings.Cut(p.value.Bytes, "%"); !n.Fold && x.kind == boundColumn {
 			begins, _, _ = strings.Cut(begins, "_")
@@ -94,30 +98,19 @@ func likeEscaped(n *Like, x, pattern *bound) (*bound, error) {
 }
 
 // likeConst matches a known pattern: by its pieces between % if it has no _.
-func likeConst(pattern string, fold bool) kernel {
-	if fold {
-		pattern = strings.ToLower(pattern)
+func likeConst(pattern string) kernel {
+	if pieces := strings.Split(pattern, "%"); len(pieces) == 3 && pieces[0] == "" && pieces[2] == "" && !strings.Contains(pattern, "_") {
+		return contains([]byte(pieces[1]))
 	}
-	match := func(s []byte) bool { return matchLike([]byte(pattern), s) }
+	return testBytes(likeMatch(pattern))
+}
+
+// likeMatch is whether a text is of a pattern.
+func likeMatch(pattern string) func(s []byte) bool {
 	if !strings.Contains(pattern, "_") {
-		pieces := strings.Split(pattern, "%")
-		if !fold && len(pieces) == 3 && pieces[0] == "" && pieces[2] == "" {
-			return contains([]byte(pieces[1]))
-		}
-		match = newMatch(pieces).matches
+		return newMatch(strings.Split(pattern, "%")).matches
 	}
-	return func(f *frame) error {
-		var lower []byte
-		for i := range f.n {
-			s := f.args[0].Bytes(i)
-			if fold {
-				lower = appendLower(lower[:0], s)
-				s = lower
-			}
-			f.out.Int[i] = truth(match(s))
-		}
-		return nil
-	}
+	return func(s []byte) bool { return matchLike([]byte(pattern), s) }
 }
 
 // contains is whether each string contains text.
@@ -126,20 +119,6 @@ func contains(text []byte) kernel {
 		return newNeedle(text).kernel
 	}
 	return testBytes(func(s []byte) bool { return bytes.Contains(s, text) })
-}
-
-// appendLower appends bytes.ToLower(s).
-func appendLower(to, s []byte) []byte {
-	if !isASCII(s) {
-		return append(to, bytes.ToLower(s)...)
-	}
-	for _, c := range s {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		to = append(to, c)
-	}
-	return to
 }
 
 func likeEach(fold bool) kernel {

@@ -5,7 +5,10 @@ import "bytes"
 // Match is a pattern of texts: pieces that come one after the other, byte by byte. The first is at
 // the beginning of the text and the last at its end; one piece alone is the whole text. Those
 // between have a byte or more each.
-type Match struct{ Pieces [][]byte }
+type Match struct {
+	Pieces [][]byte
+	Folded bool // the text counts in lower case; all pieces are of ASCII
+}
 
 // newMatch is the pattern of pieces, of which there is one or more, without those that are empty
 // between the first and the last.
@@ -32,6 +35,9 @@ func (m *Match) Word(text []byte) uint64 { return uint64(truth(m.matches(text)))
 
 // matches reports whether the text is of the pattern.
 func (m *Match) matches(text []byte) bool {
+	if m.Folded {
+		text = bytes.ToLower(text)
+	}
 	first, last := m.Pieces[0], m.Pieces[len(m.Pieces)-1]
 	if len(m.Pieces) == 1 {
 		return bytes.Equal(text, first)

@@ -135,7 +135,11 @@ func TestLikeShapes(t *testing.T) {
 			v := stringsOf(strs, nil, order)
 			f := frame{n: v.Len, args: []*column.Vector{&v}}
 			f.out.Int = make([]int64, v.Len)
-			if err := likeConst(pattern, fold)(&f); err != nil {
+			match := likeConst
+			if fold {
+				match = likeFolded
+			}
+			if err := match(pattern)(&f); err != nil {
 				t.Fatal(err)
 			}
 			for i, s := range strs {

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -123,21 +124,28 @@ func (e *Expr) OfEntries() (in Input, ok bool) {
 // depends on how many bytes they have alone: operations on that number. No operations: it is the
 // number.
 func (n *bound) onLength(ops ...wordOp) *bound {
-	if _, _, ok := n.asksOf(); ok {
+	if text, ok := n.asksOf(); ok && !text.lowers {
 		n.lengths = append([]wordOp{}, ops...)
 	}
 	return n
 }
 
 // onMatch says what a condition is of its first argument, if that is a column of texts or a part of
-// one: whether they are of the pattern of these pieces or, negated, are not.
-func (n *bound) onMatch(negated bool, pieces ...string) *bound {
-	if _, _, ok := n.asksOf(); !ok {
+// one, or these in lower case: whether they are of the pattern of these pieces or, negated, are
+// not. folded: they count in lower case in any case.
+func (n *bound) onMatch(negated, folded bool, pieces ...string) *bound {
+	text, ok := n.asksOf()
+	if !ok {
+		return n
+	}
+	folded = folded || text.lowers
+	if folded && !isASCII([]byte(strings.Join(pieces, ""))) {
 		return n
 	}
 	switch n.args[0].typ.Kind {
 	case column.String, column.Binary:
-		if m := newMatch(pieces); m.bytes() <= mostPattern {
+		m := newMatch(pieces)
+		if m.Folded = folded; m.bytes() <= mostPattern {
 			n.match, n.unmatched = m, negated
 		}
 	}

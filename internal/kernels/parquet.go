@@ -1,6 +1,10 @@
 package kernels
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
 
 // The numbers of parquet.cuh that the host writes and reads.
 
@@ -148,9 +152,17 @@ const (
 const ParquetRegisters = 32
 
 // AppendParquetPattern appends a pattern of one or more pieces, which begins where patterns so far
-// end. The bytes behind the last one may be loaded too.
-func AppendParquetPattern(patterns []byte, pieces [][]byte) []byte {
-	patterns = binary.LittleEndian.AppendUint32(patterns, uint32(len(pieces)))
+// end. The bytes behind the last one may be loaded too. folded: strings count in lower case, and
+// pieces are of ASCII.
+func AppendParquetPattern(patterns []byte, pieces [][]byte, folded bool) []byte {
+	count := uint32(len(pieces))
+	if folded {
+		count |= parquetFolded
+		if slices.ContainsFunc(pieces, func(p []byte) bool { return bytes.ContainsAny(p, "ik") }) {
+			count |= parquetFoldedBeyond
+		}
+	}
+	patterns = binary.LittleEndian.AppendUint32(patterns, count)
 	for _, p := range pieces {
 		patterns = binary.LittleEndian.AppendUint32(patterns, uint32(len(p)))
 	}
@@ -159,6 +171,10 @@ func AppendParquetPattern(patterns []byte, pieces [][]byte) []byte {
 	}
 	return append(patterns, make([]byte, parquetPatternRoom-len(patterns)%8)...)
 }
+
+// What is set in the number of a pattern's pieces: PARQUET_FOLDED and PARQUET_FOLDED_BEYOND of
+// parquet_match.cuh.
+const parquetFolded, parquetFoldedBeyond = 1 << 31, 1 << 30
 
 // What a step of a cut takes: ParquetCutStep.Kind.
 const (

@@ -55,7 +55,7 @@ __device__ __forceinline__ bool parquet_put_told(const ParquetJob& job, const Pa
   if (output.form == PARQUET_LENGTH) {
     arrays.put(0, row, size);
   } else if (output.form == PARQUET_MATCH) {
-    arrays.put(0, row, parquet_matches(job.patterns + output.pattern, p, size) ? 1 : 0);
+    arrays.put(0, row, parquet_matches(job.stop, job.patterns + output.pattern, p, size) ? 1 : 0);
   } else {
     return false;
   }
