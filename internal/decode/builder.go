@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
@@ -275,6 +276,11 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 	case kernels.ParquetLength:
 		for i, s := range values.Span[:values.Len] {
 			binary.LittleEndian.PutUint64(to[8*i:], uint64(s.Len))
+		}
+		return encoded.AddedUnit
+	case kernels.ParquetCharacters:
+		for i := range values.Len {
+			binary.LittleEndian.PutUint64(to[8*i:], uint64(utf8.RuneCount(values.Bytes(i))))
 		}
 		return encoded.AddedUnit
 	case kernels.ParquetMatch:

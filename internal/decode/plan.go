@@ -131,7 +131,7 @@ func (o *Output) ofValues() bool { return o.Of == nil || o.CutOf != nil }
 
 // told reports whether the output is one word that is told of a string, whatever its length.
 func (o *Output) told() bool {
-	return o.Form == kernels.ParquetLength || o.Form == kernels.ParquetMatch
+	return o.Form == kernels.ParquetLength || o.Form == kernels.ParquetCharacters || o.Form == kernels.ParquetMatch
 }
 
 // SetMatch makes the output whether strings are of a pattern.
@@ -161,7 +161,7 @@ var cutKinds = [...]uint32{
 // arraysOf is how many arrays an output has.
 func arraysOf(o *kernels.ParquetOutput) uint32 {
 	switch o.Form {
-	case kernels.ParquetValue, kernels.ParquetLength, kernels.ParquetMatch, kernels.ParquetRef:
+	case kernels.ParquetValue, kernels.ParquetLength, kernels.ParquetCharacters, kernels.ParquetMatch, kernels.ParquetRef:
 		return 1
 	}
 	return uint32(o.Words) + 1

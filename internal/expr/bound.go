@@ -47,12 +47,14 @@ type bound struct {
 	words []wordOp
 	// likewise, of a node whose one argument that varies is a column of texts, as operations on how
 	// many bytes these have
-	lengths   []wordOp
-	match     *Match  // what it asks of the texts of its first argument, a column; nil: anything else
-	cut       *Cut    // the part that it is of a column's texts; nil: anything else
-	lowers    bool    // it is its argument in lower case
-	unmatched bool    // it is whether they are not of that pattern
-	within    *extent // of an operation on integers that cannot fail: where its results are
+	lengths []wordOp
+	// the lengths are those in characters
+	characters bool
+	match      *Match  // what it asks of the texts of its first argument, a column; nil: anything else
+	cut        *Cut    // the part that it is of a column's texts; nil: anything else
+	lowers     bool    // it is its argument in lower case
+	unmatched  bool    // it is whether they are not of that pattern
+	within     *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
 	// manyColumns. nullIn: where that column is NULL, so is the node.

@@ -93,7 +93,7 @@ func (n *bound) over(args []*bound) *bound {
 		return n
 	}
 	o := *n
-	o.args, o.lengths, o.match, o.cut, o.lowers = args, nil, nil, nil, false
+	o.args, o.lengths, o.characters, o.match, o.cut, o.lowers = args, nil, false, nil, nil, false
 	return o.finish()
 }
 

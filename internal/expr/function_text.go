@@ -163,7 +163,7 @@ func length(c *call) (*bound, error) {
 			f.out.Int[i] = runes(f.args[0].Bytes(i))
 		}
 		return nil
-	}, c.args...), nil
+	}, c.args...).onCharacters(), nil
 }
 
 // byteLength binds strlen(x).

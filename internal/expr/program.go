@@ -68,11 +68,12 @@ type Step struct {
 
 // Input is what a program loads: a column, or what is computed of it alone.
 type Input struct {
-	Column int
-	Of     *Expr  // NULL where the column is; nil: the column
-	Length bool   // how many bytes the column's texts have
-	Match  *Match // whether the column's texts are of a pattern; nil: the others say
-	Cut    *Cut   // the part of the texts that Of is, and Length and Match are about; nil: all of them
+	Column     int
+	Of         *Expr // NULL where the column is; nil: the column
+	Length     bool  // how many bytes the column's texts have or, of Characters, how many of these
+	Characters bool
+	Match      *Match // whether the column's texts are of a pattern; nil: the others say
+	Cut        *Cut   // the part of the texts that Of is, and Length and Match are about; nil: all of them
 }
 
 // Program is a filter and expressions as steps.
@@ -127,6 +128,14 @@ func (n *bound) onLength(ops ...wordOp) *bound {
 	if text, ok := n.asksOf(); ok && !text.lowers {
 		n.lengths = append([]wordOp{}, ops...)
 	}
+	return n
+}
+
+// onCharacters says that a node is how many characters its argument has, if that is a column of
+// texts or a part of one.
+func (n *bound) onCharacters() *bound {
+	n = n.onLength()
+	n.characters = n.lengths != nil
 	return n
 }
 
@@ -294,7 +303,7 @@ func (c *programmer) anew(n *bound) int {
 		return c.literal(word)
 	case n.lengths != nil:
 		in := n.input()
-		in.Length = true
+		in.Length, in.Characters = true, n.characters
 		return c.operations(n.lengths, []int{c.load(n, in)})
 	case n.match != nil:
 		in := n.input()

@@ -139,6 +139,7 @@ enum ParquetForm : uint8_t {
                    // PARQUET_BINARY fill the two
   PARQUET_LENGTH,  // one: the bytes that the string has
   PARQUET_MATCH,   // one: 1 or 0, whether the string is of the output's pattern (parquet_match.cuh)
+  PARQUET_CHARACTERS,  // one: the characters that the string has (parquet_cut.cuh)
   PARQUET_REF,     // one: the ref of the string, of any size, in the store (parquet_texts.cuh)
 };
 

@@ -65,6 +65,7 @@ const (
 	ParquetInline        // two key words and the field hash of a string; 16 bytes of ParquetBinary fill them
 	ParquetLength        // one word: the bytes that a string has
 	ParquetMatch         // one word: 1 or 0, whether a string is of the output's pattern
+	ParquetCharacters    // one word: the characters that a string has
 	ParquetRef           // one word: the ref of a string in the store
 )
 

@@ -33,7 +33,7 @@
 #pragma once
 
 #include "parquet_bytes.cuh"
-#include "parquet_match.cuh"
+#include "parquet_cut.cuh"
 #include "parquet_words.cuh"
 
 constexpr uint32_t PARQUET_MAX_INLINE = 15;  // bytes of a string within a key
@@ -54,6 +54,10 @@ __device__ __forceinline__ bool parquet_put_told(const ParquetJob& job, const Pa
                                                  uint32_t row, const uint8_t* p, uint32_t size) {
   if (output.form == PARQUET_LENGTH) {
     arrays.put(0, row, size);
+  } else if (output.form == PARQUET_CHARACTERS) {
+    int64_t characters;
+    parquet_skip(p, size, size, characters);
+    arrays.put(0, row, uint64_t(characters));
   } else if (output.form == PARQUET_MATCH) {
     arrays.put(0, row, parquet_matches(job.stop, job.patterns + output.pattern, p, size) ? 1 : 0);
   } else {

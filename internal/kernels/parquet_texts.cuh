@@ -25,7 +25,6 @@
 #pragma once
 
 #include "chain_page.cuh"
-#include "parquet_cut.cuh"
 #include "parquet_levels.cuh"
 #include "parquet_strings.cuh"
 #include "xxh3.cuh"

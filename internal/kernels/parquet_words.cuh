@@ -27,6 +27,7 @@ __device__ __forceinline__ uint32_t parquet_array_count(const ParquetOutput& out
   switch (output.form) {
     case PARQUET_VALUE:
     case PARQUET_LENGTH:
+    case PARQUET_CHARACTERS:
     case PARQUET_MATCH:
     case PARQUET_REF: return 1;
   }

@@ -294,17 +294,21 @@ func (b *encodedBuilder) value(c int) (output int, why string) {
 	return b.values[c], ""
 }
 
-// length is the output that is how many bytes the texts of a column have, or parts of them.
+// length is the output that is how many bytes or characters the texts of a column have, or parts of
+// them.
 func (b *encodedBuilder) length(in expr.Input) (output int, why string) {
 	o, why := b.output(in.Column)
-	if why == "" && in.Cut != nil && o.Physical != kernels.ParquetBytes {
-		why = fmt.Sprintf("devices take no parts of column %s as it is stored", b.columnName(in.Column))
+	if why == "" && (in.Cut != nil || in.Characters) && o.Physical != kernels.ParquetBytes {
+		why = fmt.Sprintf("devices do not look into the texts of column %s as it is stored", b.columnName(in.Column))
 	}
 	if why != "" {
 		return noOutput, why
 	}
 	output = b.told(o, in)
 	b.plan.Outputs[output].Form = kernels.ParquetLength
+	if in.Characters {
+		b.plan.Outputs[output].Form = kernels.ParquetCharacters
+	}
 	return output, ""
 }
 
