@@ -60,13 +60,13 @@ const ParquetDecimalWidth = 16
 
 // What the values of an output come to: ParquetOutput.Form.
 const (
-	ParquetValue  = iota // one word: the int64, or the bits of the double
-	ParquetBits          // key word and field hash of an integer or a float
-	ParquetInline        // two key words and the field hash of a string; 16 bytes of ParquetBinary fill them
-	ParquetLength        // one word: the bytes that a string has
-	ParquetMatch         // one word: 1 or 0, whether a string is of the output's pattern
-	ParquetCharacters    // one word: the characters that a string has
-	ParquetRef           // one word: the ref of a string in the store
+	ParquetValue      = iota // one word: the int64, or the bits of the double
+	ParquetBits              // key word and field hash of an integer or a float
+	ParquetInline            // two key words and the field hash of a string; 16 bytes of ParquetBinary fill them
+	ParquetLength            // one word: the bytes that a string has
+	ParquetMatch             // one word: 1 or 0, whether a string is of the output's pattern
+	ParquetCharacters        // one word: the characters that a string has
+	ParquetRef               // one word: the ref of a string in the store
 )
 
 // How a state word is made: ParquetState.Word.
