@@ -82,6 +82,9 @@ type Costs struct {
 	// of workers. TPC-H 18, whose keys come in order, was predicted to take 1.7 times as long on
 	// the CPU and took .7 of it
 	Clear float64
+	// Near is the part of the CPU's predicted time up to which a device may turn out to be faster
+	// that is predicted to take longer than Gain allows (not measured)
+	Near float64
 	// Settled is the part of what the CPU is predicted to take for the rest, by a pace of workers,
 	// up to which the run begins anew with a device. Early is the same by a pace that is not
 	// settled (docs/decisions/0028)
@@ -95,5 +98,5 @@ var defaultCosts = Costs{
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
 	Ready: 0.01, Start: 0.2, End: 0.02, Exit: 0.1, Link: 55e9,
 	Decode: 12.6e9, Expand: 0.038e-9, Combine: 1.2e-9, Stored: 0.3e-9,
-	Gain: 0.1, Clear: 0.4, Settled: 0.7, Early: 0.55,
+	Gain: 0.1, Clear: 0.4, Near: 1.25, Settled: 0.7, Early: 0.55,
 }

@@ -52,7 +52,8 @@ func (d Device) Without(why string) Device {
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
 // texts what footers do not, but gets slower as its tables grow. A pace that is not settled yet is
-// too slow by half and more: then a device must gain more. opening is since when a device has been
+// too slow by half and more: then a device must gain more. So it must where workers would make its
+// rows, for which they take as long as the pace tells. opening is since when a device has been
 // being opened, beside the workers; 0: none is.
 func (d Device) Anew(seen cpu.Sample, settled bool, opening time.Duration) Choice {
 	all := d.Facts.after(seen)
@@ -64,7 +65,7 @@ func (d Device) Anew(seen cpu.Sample, settled bool, opening time.Duration) Choic
 		rest.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
 	}
 	most := d.costs.Settled
-	if !settled {
+	if !settled || all.Encoded == 0 {
 		most = d.costs.Early
 	}
 	return d.costs.compare(rest, all, most)
@@ -114,6 +115,13 @@ func (d Device) unsure() bool {
 		return false
 	}
 	return f.Filtered || d.doubtful || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
+}
+
+// near reports whether the CPU is predicted to be as fast as a device, about, where a device that is
+// opened in vain is left to the driver: the pace of workers tells which it is.
+func (d Device) near() bool {
+	f := &d.Facts
+	return !d.Use && f.Left && !f.Kept && d.Choice.Device > 0 && d.Choice.Device < d.costs.Near*d.Choice.CPU
 }
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where

@@ -231,6 +231,51 @@ func TestDeviceOpening(t *testing.T) {
 	}
 }
 
+// Where both are predicted to be about as fast, the CPU begins in the last run of a process, and
+// workers tell.
+func TestDeviceNear(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		times      float64 // as long as the CPU the device is predicted to take
+		left, kept bool
+		want       bool
+	}{
+		{1, true, false, true},
+		{defaultCosts.Near + .01, true, false, false},
+		{1, false, false, false},
+		{1, true, true, false},
+	} {
+		p := planning(t, orders, grouped("region", "sum(quantity)"), Options{DevicePresent: true, DeviceLeft: x.left, DeviceKept: x.kept, Threads: 4})
+		p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
+		d := p.decideDevice()
+		d.Use, d.Choice.CPU = false, d.Choice.Device/x.times
+		if got := d.near(); got != x.want {
+			t.Errorf("%+v: %t; %+v", x, got, d.Choice)
+		}
+	}
+	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
+	p.Facts.Rows, p.Facts.Bytes, p.Facts.Plain = 1e8, 1e8, 1e8
+	byDevice := p.decideDevice()
+	byDevice.Facts.Encoded, byDevice.Facts.Crossing = 1, 1e8
+	byWorkers := byDevice
+	byWorkers.Facts.Encoded, byWorkers.Facts.Crossing = 0, 0
+	byWorkers.costs.Pack, byWorkers.costs.Link = 0, math.Inf(1) // as fast as the other
+	all, switched := int64(1e8)/int64(byDevice.Facts.Threads), 0
+	for seconds := .002; seconds < .1; seconds *= 1.1 {
+		seen := cpu.Sample{Seconds: seconds, Read: all / 100, Selected: all / 100, Seen: cpu.Seen{Rows: all / 100, Groups: 5}}
+		settled, early := byWorkers.Anew(seen, true, 0), byWorkers.Anew(seen, false, 0)
+		if settled.Use != early.Use {
+			t.Errorf("%v s: %+v, %+v where workers make the rows", seconds, settled, early)
+		}
+		if byDevice.Anew(seen, true, 0).Use {
+			switched++
+		}
+	}
+	if switched == 0 {
+		t.Error("no pace is slow enough")
+	}
+}
+
 // The pace of a worker counts for less while its table is small.
 func TestSlower(t *testing.T) {
 	t.Parallel()
