@@ -117,8 +117,8 @@ func (d Device) unsure() bool {
 	return f.Filtered || d.doubtful || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
-// near reports whether the CPU is predicted to be as fast as a device, about, where a device that is
-// opened in vain is left to the driver: the pace of workers tells which it is.
+// near reports whether the CPU is predicted to be about as fast as a device, where one that is
+// opened in vain is left to the driver: the pace of workers tells which is faster.
 func (d Device) near() bool {
 	f := &d.Facts
 	return !d.Use && f.Left && !f.Kept && d.Choice.Device > 0 && d.Choice.Device < d.costs.Near*d.Choice.CPU
