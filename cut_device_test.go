@@ -71,6 +71,7 @@ func TestDeviceCuts(t *testing.T) {
 		{by: "n", aggs: "count(distinct left(plain, 3))|sum(n)"},
 		{by: "right(text, 30);trim(plain)", aggs: "count(*)", where: "substr(plain, 2, 1) <> '/' and strlen(trim(text)) > 3"},
 		{by: "n", aggs: "count(*)|sum(strlen(split_part(plain, '/', -1)))", where: "split_part(text, '/', 2) like '%a%c%' or left(plain, 4) = 'http'"},
+		{by: "left(plain, 20)", aggs: "count(*)|sum(n)", limit: 10},
 		{by: "n;length(text)", aggs: "avg(length(plain))|max(length(trim(plain)))", where: "length(split_part(text, '/', 1)) < 7"},
 		{by: "substr(plain, 9223372036854775807, 9223372036854775807);left(text, -9223372036854775807)", aggs: "count(*)"},
 		{by: "split_part(plain, '/', 9223372036854775807);right(plain, 9223372036854775807)", aggs: "count(*)"},
