@@ -47,6 +47,9 @@ const (
 	ComputeExclusive  ComputeMode = 3 // one process at a time
 )
 
+// Exclusive reports whether one process may use the device at a time.
+func (d Device) Exclusive() bool { return d.Mode == ComputeExclusive }
+
 func (m ComputeMode) String() string {
 	switch m {
 	case ComputeDefault:

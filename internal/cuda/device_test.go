@@ -1,6 +1,7 @@
 package cuda_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,17 @@ func TestDevices(t *testing.T) {
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", fact, d)
+		}
+	}
+	if got, want := cuda.Exclusive(), slices.ContainsFunc(devices, cuda.Device.Exclusive); got != want {
+		t.Errorf("one process at a time: %t; %+v", got, devices)
+	}
+}
+
+func TestExclusive(t *testing.T) {
+	for mode, want := range map[cuda.ComputeMode]bool{cuda.ComputeDefault: false, cuda.ComputeExclusive: true} {
+		if d := (cuda.Device{Mode: mode}); d.Exclusive() != want {
+			t.Errorf("%+v: %t", d, !want)
 		}
 	}
 }

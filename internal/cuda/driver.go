@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -39,6 +40,20 @@ func Open() (*Driver, error) {
 		opened.driver = d
 	}
 	return d, err
+}
+
+// Exclusive reports whether the process, if it has opened the driver, sees a device that one
+// process may use at a time. It opens nothing, and waits for nobody who does.
+func Exclusive() bool {
+	if !opened.TryLock() {
+		return false
+	}
+	defer opened.Unlock()
+	if opened.driver == nil {
+		return false
+	}
+	devices, err := opened.driver.Devices()
+	return err == nil && slices.ContainsFunc(devices, Device.Exclusive)
 }
 
 func open(name string) (*Driver, error) {

@@ -108,7 +108,7 @@ var allowed = map[string][]string{
 	"internal/corpus":          {},
 	"internal/datagen":         {"internal/column"},
 	"internal/invariant":       {},
-	"internal/teardown":        {},
+	"internal/teardown":        {"internal/cuda"},
 	"internal/spill/spilltest": {"internal/spill"},
 	"internal/lint":            {},
 

@@ -14,10 +14,15 @@
 //	                                   .1 s of teardown
 //
 // Until then memory of the GPU, and the host's memory that is pinned, are still held. A process
-// that starts meanwhile finds as much less free.
+// that starts meanwhile finds as much less free. It would find no GPU at all that one process may
+// use at a time: what a process had on such ones is taken down before it ends.
 package teardown
 
-import "os"
+import (
+	"os"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
 
 // Name is the name of the process in whose time the driver takes down contexts, as lists of
 // processes show it. It has no other arguments.
@@ -32,8 +37,10 @@ func Here() {
 }
 
 // Elsewhere leaves the teardown of this process's contexts to another process, if the driver has
-// files open here. It is called right before the end of the process. Where it does not succeed the
-// end takes longer, and nothing else is different.
+// files open here, and others may use the GPUs meanwhile. It is called right before the end of the
+// process. Where it does not succeed the end takes longer, and nothing else is different.
 func Elsewhere() {
-	elsewhere()
+	if !cuda.Exclusive() {
+		elsewhere()
+	}
 }
