@@ -79,7 +79,7 @@ func TestDeviceCuts(t *testing.T) {
 	questions = append(questions,
 		question{by: "upper(split_part(plain, '/', 3)) || '!'", aggs: "count(*)|sum(n)", divided: true},
 		question{by: "case when n > 1 then left(text, 2) else trim(plain) end", aggs: "count(*)", divided: true})
-	for range 10 {
+	for range 6 {
 		questions = append(questions,
 			question{by: random([]string{"text", "plain"}[rng.IntN(2)], rng.IntN(3)), aggs: "count(*)|sum(n)"},
 			question{by: "n", aggs: "count(*)", where: random("plain", rng.IntN(2)) + " like 'a%' or strlen(" + random("text", 0) + ") = 3"})

@@ -51,9 +51,10 @@ func (d Device) Without(why string) Device {
 // be faster than the CPU with the rest of it, from what a worker has seen, as all others do about.
 //
 // The CPU goes on at the pace of the rows read so far, which knows of filters, expressions and
-// texts what footers do not, but gets slower as its tables grow. A pace that is not settled yet is
-// too slow by half and more: then a device must gain more. So it must where workers would make its
-// rows, for which they take as long as the pace tells. opening is since when a device has been
+// texts what footers do not, but gets slower as its tables grow, by less than with random keys: the
+// geometric mean of that and nothing is taken (docs/decisions/0028). A pace that is not settled yet
+// is too slow by half and more: then a device must gain more. So it must where workers would make
+// its rows, for which they take as long as the pace tells. opening is since when a device has been
 // being opened, beside the workers; 0: none is.
 func (d Device) Anew(seen cpu.Sample, settled bool, opening time.Duration) Choice {
 	all := d.Facts.after(seen)
@@ -62,7 +63,7 @@ func (d Device) Anew(seen cpu.Sample, settled bool, opening time.Duration) Choic
 	left := max(float64(all.Rows)-read, 0)
 	rest := all.rest(int64(left))
 	if read > 0 {
-		rest.Reading = seen.Seconds / read * left * d.costs.slower(all, float64(seen.Groups))
+		rest.Reading = seen.Seconds / read * left * math.Sqrt(d.costs.slower(all, float64(seen.Groups)))
 	}
 	most := d.costs.Settled
 	if !settled || all.Encoded == 0 {
