@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -398,5 +399,62 @@ func TestStoreSize(t *testing.T) {
 	}
 	if why := Reason(kernels.ParquetStopTexts); !strings.Contains(why, "long strings") {
 		t.Errorf("the reason is %q", why)
+	}
+}
+
+// Parts of strings, of pages of all kinds and of dictionaries: how long they are, and whether they
+// are of a pattern in any case.
+func TestTextCuts(t *testing.T) {
+	pieces := []string{"a", "B", "/", "//", "long enough for words", "é", "日本", "😀", " ", "\u2003", "\u3000", "\xff", "\xe2\x80", "\xf0\x9f\x98", "İ"}
+	cuts := []string{
+		"split_part(s, '/', 2)", "split_part(s, '//', -2)", "substring(s, 3, 5)", "right(left(s, -2), 7)", "trim(s)", "ltrim(split_part(s, 'B', 1))",
+		"substring(rtrim(s), -9)", "left(s, 40)",
+	}
+	for seed := range uint64(16) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		var strs []string
+		for range 1 + r.IntN(2000) {
+			text := ""
+			for range r.IntN(9) {
+				text += pieces[r.IntN(len(pieces))]
+			}
+			strs = append(strs, text)
+		}
+		s := texts(strs)
+		node, err := expr.Parse(cuts[r.IntN(len(cuts))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := expr.Bind(node, "", func(string) (int, column.Type, error) { return 1, column.Type{Kind: column.String}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, ok := e.Cut()
+		if !ok {
+			t.Fatalf("%v is not a part", node)
+		}
+		parts, err := e.NewEval().EvalColumn(1, &s.vector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		match := &expr.Match{Pieces: [][]byte{nil, []byte("b"), nil}, Folded: true}
+		forms := []uint8{kernels.ParquetLength, kernels.ParquetCharacters, kernels.ParquetMatch}
+		form := forms[seed%3]
+		told := toldOf(t, r, seed, s, func(p *Plan) {
+			p.Outputs[1].Of, p.Outputs[1].Form = e, form
+			p.SetCut(1, in.Cut)
+			if form == kernels.ParquetMatch {
+				p.SetMatch(1, match)
+			}
+		})
+		for i, got := range told {
+			part := parts.Bytes(i)
+			want := map[uint8]uint64{
+				kernels.ParquetLength: uint64(len(part)), kernels.ParquetCharacters: uint64(utf8.RuneCount(part)), kernels.ParquetMatch: match.Word(part),
+			}[form]
+			if got != want {
+				t.Fatalf("seed %d: %v of %q: %d, want %d", seed, node, strs[i], got, want)
+			}
+		}
 	}
 }
