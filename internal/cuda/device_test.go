@@ -1,9 +1,11 @@
 package cuda_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -79,5 +81,30 @@ func TestNoSuchDevice(t *testing.T) {
 	for _, ordinal := range []int{-1, 1000} {
 		_, err := driver.Context(ordinal)
 		wantClasses(t, err, cuda.ErrNoDevice)
+	}
+}
+
+// A device is not initialized while the kernel module does not know the version of its firmware.
+func TestInitialized(t *testing.T) {
+	const file = "proc/driver/nvidia/gpus/0000:%s:00.0/information"
+	information := func(bios string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("Model: \t\t NVIDIA H200\nIRQ:   \t\t 142\nVideo BIOS: \t " + bios + "\nBus Type: \t PCIe\n")}
+	}
+	for _, x := range []struct {
+		bios []string
+		want bool
+	}{
+		{nil, true},
+		{[]string{"96.00.a5.00.01"}, true},
+		{[]string{"??.??.??.??.??"}, false},
+		{[]string{"96.00.a5.00.01", "??.??.??.??.??"}, false},
+	} {
+		root := fstest.MapFS{"proc/driver/nvidia/version": {}}
+		for i, bios := range x.bios {
+			root[fmt.Sprintf(file, fmt.Sprintf("%02x", i))] = information(bios)
+		}
+		if got := cuda.InitializedIn(root); got != x.want {
+			t.Errorf("%q: %t", x.bios, got)
+		}
 	}
 }

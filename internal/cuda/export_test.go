@@ -24,6 +24,9 @@ func Sticky(c int) bool { return code(c).sticky() }
 // VersionsIn is the versions of both halves of the driver.
 func VersionsIn(root fs.FS) string { return versionsIn(root) }
 
+// InitializedIn is Initialized where the files are below root.
+func InitializedIn(root fs.FS) bool { return initializedIn(root) }
+
 // PTXVersions is what the head of PTX asks for.
 func PTXVersions(ptx string) string { return ptxVersions([]byte(ptx)) }
 

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -14,6 +15,8 @@ import (
 var (
 	moduleVersion  = compiledLater(`(?m)^NVRM version:.*?\s(\d{3,}\.\d+(?:\.\d+)?)\s`)
 	libraryVersion = compiledLater(`/libcuda\.so\.(\d{3,}\.[\d.]*\d)`)
+
+	unknownFirmware = compiledLater(`(?m)^Video BIOS:\s*\?`)
 )
 
 // compiledLater is a regular expression that is compiled when it is needed: few runs use a device.
@@ -30,6 +33,23 @@ func Present() bool {
 		}
 	}
 	return os.Getenv(libraryVariable) != ""
+}
+
+// Initialized reports whether the kernel module has all devices initialized, as in persistence
+// mode, or while some process has them open. Else the first process that opens one waits for that,
+// for seconds, and cannot even end meanwhile. The module tells it only by the versions of their
+// firmware, which it does not know before; where it tells nothing they are taken for initialized.
+func Initialized() bool { return initializedIn(os.DirFS("/")) }
+
+func initializedIn(root fs.FS) bool {
+	files, err := fs.Glob(root, "proc/driver/nvidia/gpus/*/information")
+	if err != nil {
+		return true
+	}
+	return !slices.ContainsFunc(files, func(file string) bool {
+		text, err := fs.ReadFile(root, file)
+		return err == nil && unknownFirmware().Match(text)
+	})
 }
 
 // KernelModule is the version of the loaded kernel module, such as 580.65.06;

@@ -9,6 +9,10 @@ import (
 // Present reports whether there is a driver to open, without opening it.
 func Present() bool { return cuda.Present() }
 
+// Initialized reports whether devices can be opened without waiting for the kernel module to
+// initialize them.
+func Initialized() bool { return cuda.Initialized() }
+
 // Describe tells what there is of GPUs on this machine. It opens the driver, which the process then
 // keeps, and takes each device for a moment. It returns early when ctx ends.
 func Describe(ctx context.Context) (cuda.Report, error) {

@@ -74,9 +74,10 @@ const driverMemory = 1 << 30
 
 // opensBeside reports whether a device is opened beside workers that may find that it pays
 // (docs/decisions/0035). Only the last run of a process does that: what it has opened in vain is
-// left to the driver, and closing it would take longer than is gained.
-func (o *Options) opensBeside() bool {
-	return o.LastRun && (o.MemoryLimit == 0 || o.MemoryLimit >= driverMemory)
+// left to the driver, and closing it would take longer than is gained. A process that opens devices
+// which are not initialized could not end before they are.
+func (o *Options) opensBeside(initialized func() bool) bool {
+	return o.LastRun && (o.MemoryLimit == 0 || o.MemoryLimit >= driverMemory) && initialized()
 }
 
 // reconsider reports, by what workers have seen, whether another run with devices would be faster.

@@ -34,16 +34,18 @@ func TestDeviceOptions(t *testing.T) {
 // A device is opened beside workers where the process is about to end, and has memory for a driver.
 func TestOpensBeside(t *testing.T) {
 	t.Parallel()
+	const asleep = "not initialized"
 	for _, x := range []struct {
 		o    Options
 		want bool
 	}{
 		{Options{LastRun: true}, true},
+		{Options{LastRun: true, Device: asleep}, false},
 		{Options{LastRun: true, MemoryLimit: driverMemory}, true},
 		{Options{LastRun: true, MemoryLimit: driverMemory - 1}, false},
 		{Options{}, false},
 	} {
-		if got := x.o.opensBeside(); got != x.want {
+		if got := x.o.opensBeside(func() bool { return x.o.Device != asleep }); got != x.want {
 			t.Errorf("%+v: %t", x.o, got)
 		}
 	}

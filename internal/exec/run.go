@@ -16,6 +16,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/plan"
 	"github.com/gagg-dev/gagg/internal/spill"
@@ -134,7 +135,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	}
 	if r.plan.Device.Reconsiders {
 		first.run.Reconsider(r.reconsider)
-		if r.opt.opensBeside() {
+		if r.opt.opensBeside(device.Initialized) {
 			r.opening = time.Now()
 			r.plan.Device.Facts.Spec.Begin(true)
 		}
