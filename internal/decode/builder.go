@@ -200,7 +200,7 @@ func (p *Builder) looksUp(uses []int) bool {
 	for _, i := range uses {
 		o := &p.plan.Outputs[i]
 		text := o.Physical == kernels.ParquetBytes || o.Physical == kernels.ParquetBinary
-		if !o.ofValues() || text && o.Form == kernels.ParquetBits || o.Form == kernels.ParquetRef && !p.anyLength(uses) {
+		if !o.OfValues() || text && o.Form == kernels.ParquetBits || o.Form == kernels.ParquetRef && !p.anyLength(uses) {
 			return true
 		}
 	}

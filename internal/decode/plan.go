@@ -122,12 +122,12 @@ func (p *Plan) AnyLength() bool {
 // AnyLength reports whether kernels take strings of any length for the output, as they lie in pages
 // of values.
 func (o *Output) AnyLength() bool {
-	return o.ofValues() && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.told())
+	return o.OfValues() && o.Physical == kernels.ParquetBytes && (o.Texts == 1 || o.told())
 }
 
-// ofValues reports whether kernels make the output of values: nothing of it has to be computed of
+// OfValues reports whether kernels make the output of values: nothing of it has to be computed of
 // the entries of dictionaries.
-func (o *Output) ofValues() bool { return o.Of == nil || o.CutOf != nil }
+func (o *Output) OfValues() bool { return o.Of == nil || o.CutOf != nil }
 
 // told reports whether the output is one word that is told of a string, whatever its length.
 func (o *Output) told() bool {
@@ -141,12 +141,12 @@ func (p *Plan) SetMatch(output int, m *expr.Match) {
 	p.patterns = kernels.AppendParquetPattern(p.patterns, m.Pieces, m.Folded)
 }
 
-// SetCut makes the output of parts of the strings, as its Of has them.
-func (p *Plan) SetCut(output int, cut *expr.Cut) {
+// SetCut makes the output of the parts of strings that an input has.
+func (p *Plan) SetCut(output int, in expr.Input) {
 	o := &p.Outputs[output]
-	o.CutOf, o.Cut = cut, uint32(len(p.patterns))+1
+	o.Of, o.CutOf, o.Cut = in.Of, in.Cut, uint32(len(p.patterns))+1
 	var steps []kernels.ParquetCutStep
-	for _, s := range cut.Steps {
+	for _, s := range in.Cut.Steps {
 		steps = append(steps, kernels.ParquetCutStep{Kind: cutKinds[s.Kind], A: int32(s.A), B: int32(s.B), Separator: []byte(s.Separator)})
 	}
 	p.patterns = kernels.AppendParquetCut(p.patterns, steps)
@@ -202,7 +202,7 @@ const countBytes = 8
 // ComputesTexts reports whether workers compute something of texts: of the entries of dictionaries,
 // and of all values where pages have none.
 func (p *Plan) ComputesTexts() bool {
-	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return !o.ofValues() && o.Physical == kernels.ParquetBytes })
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return !o.OfValues() && o.Physical == kernels.ParquetBytes })
 }
 
 // RowBytes is the bytes of so many rows.

@@ -441,8 +441,8 @@ func TestTextCuts(t *testing.T) {
 		forms := []uint8{kernels.ParquetLength, kernels.ParquetCharacters, kernels.ParquetMatch}
 		form := forms[seed%3]
 		told := toldOf(t, r, seed, s, func(p *Plan) {
-			p.Outputs[1].Of, p.Outputs[1].Form = e, form
-			p.SetCut(1, in.Cut)
+			p.Outputs[1].Form = form
+			p.SetCut(1, in)
 			if form == kernels.ParquetMatch {
 				p.SetMatch(1, match)
 			}

@@ -40,9 +40,8 @@ func foldWord(word uint64) uint64 {
 	return word | (fromA&^aboveZ&^word&high)>>2
 }
 
-// likeFolded matches a known pattern without regard to the case of letters.
+// likeFolded matches a known pattern, in lower case, without regard to the case of letters.
 func likeFolded(pattern string) kernel {
-	pattern = strings.ToLower(pattern)
 	match := likeMatch(pattern)
 	each := func(f *frame) error {
 		for i := range f.n {

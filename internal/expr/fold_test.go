@@ -62,7 +62,7 @@ func TestLikeFolded(t *testing.T) {
 		v := stringsOf(texts, nil, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19})
 		f := frame{n: v.Len, args: []*column.Vector{&v}}
 		f.reset(v.Len, &bound{typ: boolType})
-		if err := likeFolded(pattern)(&f); err != nil {
+		if err := likeFolded(strings.ToLower(pattern))(&f); err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range texts {

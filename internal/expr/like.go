@@ -35,8 +35,8 @@ func (b *binder) like(n *Like) (*bound, error) {
 			pattern, by = strings.ToLower(pattern), likeFolded
 		}
 		result = strict(boolType, n, by(pattern), x)
-		if !strings.Contains(pattern, "_") {
-			result = result.onMatch(false, n.Fold, strings.Split(pattern, "%")...)
+		if pieces, ok := likePieces(pattern); ok {
+			result = result.onMatch(false, n.Fold, pieces...)
 		}
 		if begins, _, _ := strings.Cut(p.value.Bytes, "%"); !n.Fold && x.kind == boundColumn {
 			begins, _, _ = strings.Cut(begins, "_")
@@ -97,9 +97,14 @@ func likeEscaped(n *Like, x, pattern *bound) (*bound, error) {
 	return strict(boolType, n, testPattern(whole), x), nil
 }
 
-// likeConst matches a known pattern: by its pieces between % if it has no _.
+// likePieces is the pieces of a pattern between %; false: it has _ too, of which they do not tell.
+func likePieces(pattern string) (pieces []string, ok bool) {
+	return strings.Split(pattern, "%"), !strings.Contains(pattern, "_")
+}
+
+// likeConst matches a known pattern.
 func likeConst(pattern string) kernel {
-	if pieces := strings.Split(pattern, "%"); len(pieces) == 3 && pieces[0] == "" && pieces[2] == "" && !strings.Contains(pattern, "_") {
+	if pieces, ok := likePieces(pattern); ok && len(pieces) == 3 && pieces[0] == "" && pieces[2] == "" {
 		return contains([]byte(pieces[1]))
 	}
 	return testBytes(likeMatch(pattern))
@@ -107,8 +112,8 @@ func likeConst(pattern string) kernel {
 
 // likeMatch is whether a text is of a pattern.
 func likeMatch(pattern string) func(s []byte) bool {
-	if !strings.Contains(pattern, "_") {
-		return newMatch(strings.Split(pattern, "%")).matches
+	if pieces, ok := likePieces(pattern); ok {
+		return newMatch(pieces).matches
 	}
 	return func(s []byte) bool { return matchLike([]byte(pattern), s) }
 }

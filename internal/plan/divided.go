@@ -50,10 +50,7 @@ func (p *planner) divide() *Divided {
 // operations on words, nor is it made of a few entries of dictionaries, of which workers compute it
 // while they read.
 func (p *planner) isDivided(e *expr.Expr) bool {
-	if _, plain := e.Column(); plain || e.OnWords() {
-		return false
-	}
-	if _, cut := p.cutOf(e); cut {
+	if _, plain := e.Column(); plain || e.OnWords() || p.isCut(e) {
 		return false
 	}
 	in, single := e.OfEntries()

@@ -66,6 +66,7 @@ const noOutput = -1
 func (b *encodedBuilder) keys() (why string) {
 	exprs := b.DeviceExprs()
 	for i, f := range b.layout.Fields() {
+		part, cut := b.cutOf(exprs[i])
 		o, why := b.key(exprs[i], b.deviceText(i))
 		if why != "" {
 			return why
@@ -78,27 +79,25 @@ func (b *encodedBuilder) keys() (why string) {
 		if f.Form == key.FormInline && b.textsOnDevice(&o) {
 			o.Form, o.Texts = kernels.ParquetInline, 1
 		}
-		if o.CutOf != nil && o.Texts == 0 {
+		if cut && o.Texts == 0 {
 			return fmt.Sprintf("memory is limited, and devices may not have room for all rows, with the texts of %s", b.deviceText(i))
 		}
 		b.plan.Outputs = append(b.plan.Outputs, o)
-		if o.CutOf != nil {
-			b.plan.SetCut(len(b.plan.Outputs)-1, o.CutOf)
+		if cut {
+			b.plan.SetCut(len(b.plan.Outputs)-1, part)
 		}
 	}
 	return ""
 }
 
 // key is the output of a key, without its form: a column, what is computed of the entries of one,
-// what the program makes, or parts of the texts of a column.
+// what the program makes, or the column whose texts it is parts of.
 func (b *encodedBuilder) key(e *expr.Expr, text string) (o decode.Output, why string) {
 	if c, ok := e.Column(); ok {
 		return b.output(c)
 	}
-	if in, ok := b.cutOf(e); ok {
-		o, why = b.entries(in)
-		o.CutOf = in.Cut
-		return o, why
+	if in, cut := b.cutOf(e); cut {
+		return b.output(in.Column)
 	}
 	if e.OnWords() {
 		return b.compute(e), ""
@@ -314,10 +313,9 @@ func (b *encodedBuilder) length(in expr.Input) (output int, why string) {
 
 // told adds an output that is told of the texts of an input, without its form.
 func (b *encodedBuilder) told(o decode.Output, in expr.Input) (output int) {
-	o.Of = in.Of
 	output = b.add(o)
 	if in.Cut != nil {
-		b.plan.SetCut(output, in.Cut)
+		b.plan.SetCut(output, in)
 	}
 	return output
 }

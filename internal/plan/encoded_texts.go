@@ -17,7 +17,7 @@ import (
 // one: there devices keep them only if none is likely to leave, and else they are the host's
 // (package key: Texts).
 func (b *encodedBuilder) textsOnDevice(o *decode.Output) bool {
-	return b.rowsStay() && o.Physical == kernels.ParquetBytes && (o.Of == nil || o.CutOf != nil) && o.Source != decode.Computed
+	return b.rowsStay() && o.Physical == kernels.ParquetBytes && o.Of == nil && o.Source != decode.Computed
 }
 
 // rowsStay reports whether rows are not likely to leave a device before the end, or may do so with
@@ -92,7 +92,7 @@ func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64)
 	}
 	computed := map[int]bool{} // columns
 	for _, o := range plan.Outputs {
-		if o.Of != nil && o.CutOf == nil && o.Physical == kernels.ParquetBytes && !computed[o.Source] && !p.scan.DictAll(o.Source) {
+		if !o.OfValues() && o.Physical == kernels.ParquetBytes && !computed[o.Source] && !p.scan.DictAll(o.Source) {
 			computed[o.Source] = true
 			coded += rows
 		}
