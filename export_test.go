@@ -92,6 +92,14 @@ func DeviceReconsidered() Change {
 	}
 }
 
+// DeviceNear is DeviceReconsidered where no device is predicted to pay, but nearly.
+func DeviceNear() Change {
+	return func(t *exec.Tuning) {
+		DevicePays()(t)
+		t.Plan.Costs.Start, t.Plan.Costs.Gain, t.Plan.Costs.Near = 1e-9, 1, math.Inf(1)
+	}
+}
+
 // FlipBit has the first row that a run gives to a device flipped in one bit of a word.
 func FlipBit(word int) Change {
 	return func(t *exec.Tuning) {

@@ -29,6 +29,7 @@ func TestDeviceReconsidered(t *testing.T) {
 	}{
 		{"reconsidered", gagg.DeviceReconsidered(), "", "gpu:0", 1},
 		{"no context", gagg.DeviceReconsidered(), "cuDevicePrimaryCtxRetain", "cpu", 1},
+		{"nearly as fast", gagg.DeviceNear(), "", "gpu:0", 1},
 		{"from its beginning", gagg.DevicePays(), "", "gpu:0", 0},
 		{"few rows are the CPU's", gagg.FewFrom(0), "", "cpu", 0},
 	} {

@@ -91,6 +91,7 @@ func (r *run) reconsider(seen cpu.Sample) bool {
 		opening = time.Since(r.opening)
 	}
 	choice := r.plan.Device.Anew(seen, rounds >= settled, opening)
+	r.reconsidered.Store(&choice)
 	if choice.Use {
 		r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
 	}

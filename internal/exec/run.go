@@ -81,16 +81,18 @@ type run struct {
 	ranges     []merge.Range // of partitions, which are merged one after the other
 	learnt     plan.Learnt
 	samples    samples
-	opening    time.Time // when a device began to be opened beside workers; zero: none did
-	disk       *spill.Space
-	unwatch    func() bool     // nil: nothing was opened
-	trace      *trace.Recorder // nil: there is no timeline
-	outputDone func()          // ends the timeline's interval of the output; nil: it has not begun
-	makers     sync.WaitGroup  // goroutines that make the result
-	released   atomic.Bool     // the result is not read any more
-	cancelled  func() error    // says why the run has been cancelled; nil: it has not been
-	slack      int64           // that the process has for the run
-	written    *arrow.Schema   // of states that come out; nil: a result does
+	// what was last predicted while workers read; nil: nothing was
+	reconsidered atomic.Pointer[plan.Choice]
+	opening      time.Time // when a device began to be opened beside workers; zero: none did
+	disk         *spill.Space
+	unwatch      func() bool     // nil: nothing was opened
+	trace        *trace.Recorder // nil: there is no timeline
+	outputDone   func()          // ends the timeline's interval of the output; nil: it has not begun
+	makers       sync.WaitGroup  // goroutines that make the result
+	released     atomic.Bool     // the result is not read any more
+	cancelled    func() error    // says why the run has been cancelled; nil: it has not been
+	slack        int64           // that the process has for the run
+	written      *arrow.Schema   // of states that come out; nil: a result does
 	// by range: of which set of values it is; 0: of the groups; nil: all are of these
 	setOf []int
 }
@@ -158,6 +160,9 @@ func (r *run) aggregate(ctx context.Context) error {
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
+	if last := r.reconsidered.Load(); last != nil {
+		r.opt.logger().Debug("no device paid", slog.String("reason", last.Reason))
+	}
 	r.learnt = r.learnt.Longest(r.current.Load().run.LongestText())
 	return r.scan.Unchanged()
 }

@@ -43,8 +43,16 @@ type Device struct {
 // Without is the decision once it is known why there is no device to use.
 func (d Device) Without(why string) Device {
 	d.Facts.NoDevice = why
-	d.Choice = d.costs.choose(d.Facts)
+	d.Choice = d.choose(d.Facts)
 	return d
+}
+
+// choose decides by facts. What workers have seen counts for more than what is predicted: a device
+// that may be used then is.
+func (d Device) choose(f DeviceFacts) Choice {
+	choice := d.costs.choose(f)
+	choice.Use = choice.Use || d.told && choice.CPU > 0
+	return choice
 }
 
 // Anew predicts, while the CPU reads the input, whether a run that begins anew with devices would
@@ -107,22 +115,26 @@ func expected(seen cpu.Sample, rows float64) float64 {
 	return math.Sqrt(least * o.Expected(total))
 }
 
+// reconsiders reports whether the CPU begins, and workers tell whether a device pays: once in all
+// runs of a query, since a run that begins anew knows.
+func (d Device) reconsiders() bool { return !d.told && (d.unsure() || d.near()) }
+
 // unsure reports whether devices should be opened only when workers have told their pace: opening
 // takes its time, and it is not known how many rows pass the filter, or how many groups they make,
 // or the CPU may be as fast, as with keys that come in order.
 func (d Device) unsure() bool {
 	f := &d.Facts
-	if !d.Use || d.told || f.Spec.Required() || d.costs.start(*f) == 0 || f.Kept {
+	if !d.Use || f.Spec.Required() || d.costs.start(*f) == 0 || f.Kept {
 		return false
 	}
 	return f.Filtered || d.doubtful || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
 // near reports whether the CPU is predicted to be about as fast as a device, where one that is
-// opened in vain is left to the driver: the pace of workers tells which is faster.
+// opened in vain costs nothing at the end: the pace of workers tells which is faster.
 func (d Device) near() bool {
 	f := &d.Facts
-	return !d.Use && f.Left && !f.Kept && d.Choice.Device > 0 && d.Choice.Device < d.costs.Near*d.Choice.CPU
+	return !d.Use && (f.Left || d.costs.Exit == 0) && !f.Kept && d.Choice.Device > 0 && d.Choice.Device < d.costs.Near*d.Choice.CPU
 }
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where
@@ -207,10 +219,10 @@ func (p *planner) deviceByKeys() Device {
 	if !p.Options.DevicePresent {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
-	d.Choice = d.costs.choose(*f)
+	d.Choice = d.choose(*f)
 	if d.Use && !spec.Required() {
 		f.Groups = p.expectedGroups()
-		d.Choice = d.costs.choose(*f)
+		d.Choice = d.choose(*f)
 	}
 	if d.Use && !spec.Required() && f.Regroup {
 		d.expectUsual()
@@ -226,7 +238,7 @@ func (d *Device) expectUsual() {
 	if usual.Groups >= d.Facts.Groups || d.told && !usual.Parts {
 		return
 	}
-	choice := d.costs.choose(usual)
+	choice := d.choose(usual)
 	if d.doubtful = !choice.Use && !usual.Parts; !d.doubtful {
 		d.Facts, d.Choice = usual, choice
 	}

@@ -152,7 +152,7 @@ func Make(in Inputs) (_ *Plan, err error) {
 	p.placeKeys()
 	p.planWindows()
 	p.Device = p.decideDevice()
-	if p.Device.unsure() || p.Device.near() {
+	if p.Device.reconsiders() {
 		p.Device.Use, p.Device.Reconsiders = false, true
 		p.Device.Reason += "; the CPU begins, and a GPU takes over if workers find it so"
 	}
