@@ -17,6 +17,10 @@ type gagg struct {
 	threads int
 }
 
+// settling is longer than the kernel takes, once a process that has used a GPU has ended, to take
+// down what it had there (docs/decisions/0035): a process that opens the GPU meanwhile waits.
+const settling = 400 * time.Millisecond
+
 // run answers q as a whole process, from its start to its end; flags say under
 // which limits and what becomes of the answer.
 func (g gagg) run(ctx context.Context, q question, flags ...string) (spent, error) {
@@ -26,6 +30,9 @@ func (g gagg) run(ctx context.Context, q question, flags ...string) (spent, erro
 	out, err := command.CombinedOutput()
 	s := spentBy(command.ProcessState)
 	s.seconds = time.Since(start).Seconds()
+	if i := slices.Index(flags, "--device"); i >= 0 && flags[i+1] != "cpu" {
+		time.Sleep(settling)
+	}
 	if err != nil {
 		err = fmt.Errorf("gagg: %w: %s", err, strings.TrimSpace(string(out)))
 	}
