@@ -25,6 +25,10 @@ type Request struct {
 	// Aggs gives the aggregates of the query once the columns of the input are known; nil: Query
 	// has them. It is called again if the input is read again.
 	Aggs func(input.Description) []query.Agg
+
+	// of a run within a run (branches.go): how the query is resolved; nil: by its texts
+	compile func(query.Columns) (*query.Compiled, error)
+	input   input.Input // the same: From, which is open; nil: it is not
 }
 
 // prepared is a query ready to run: its plan, its open input and the temp folder.
@@ -36,6 +40,10 @@ type prepared struct {
 	plan   *plan.Plan
 	alloc  memory.Allocator // of records
 	joined *joined          // of a query from states; else nil
+
+	compiled     *query.Compiled // as it was asked, whatever the plan makes of it
+	branches     []branch        // that the query is run as; nil: it is one run
+	joinedDevice plan.Device     // of all branches
 }
 
 // prepare opens the input, resolves the query against it and plans it. The caller closes p.in. m is
@@ -72,10 +80,11 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 	if q.Aggs != nil {
 		q.Query.Aggs = q.Aggs(input.Describe(p.in))
 	}
-	compiled, err := p.compile(q.Query)
+	compiled, err := p.compile(q)
 	if err != nil {
 		return nil, err
 	}
+	p.compiled = compiled
 	if about := input.StatesOf(p.in); about != "" && p.joined == nil {
 		o.logger().Warn("the input holds states, not rows: gagg --merge finishes them", slog.String("of", about))
 	}
@@ -97,11 +106,16 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 		return nil, err
 	}
 	p.alloc = o.allocator(p.plan.Memory.Output)
+	p.divide(q)
 	return p, nil
 }
 
 // open opens the input.
 func (p *prepared) open(ctx context.Context, q Request, o input.Options, m *merging) (err error) {
+	if q.input != nil {
+		p.in = q.input
+		return nil
+	}
 	if m == nil {
 		if !p.opt.NoPruning {
 			o.Excludes = func(in query.Columns) func(func(i int) column.Bounds) bool { return query.Excludes(in, q.Query) }
@@ -117,11 +131,14 @@ func (p *prepared) open(ctx context.Context, q Request, o input.Options, m *merg
 }
 
 // compile resolves the query.
-func (p *prepared) compile(q query.Query) (*query.Compiled, error) {
-	if p.joined != nil {
-		return p.joined.compile(q)
+func (p *prepared) compile(q Request) (*query.Compiled, error) {
+	switch {
+	case q.compile != nil:
+		return q.compile(p.in)
+	case p.joined != nil:
+		return p.joined.compile(q.Query)
 	}
-	return query.Compile(p.in, q)
+	return query.Compile(p.in, q.Query)
 }
 
 // Explained is a plan, and what looking for devices has added to it.
@@ -151,6 +168,9 @@ func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	}
 	defer func() { err = errors.Join(err, p.in.Close()) }()
 	e := &Explained{Plan: p.plan}
+	if p.branches != nil {
+		e.Plan = p.whole()
+	}
 	if e.Numbers, err = e.find(ctx); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,12 @@ func runIn(ctx context.Context, q Request, temp *temp, m *merging, started time.
 	for l := (plan.Learnt{}); ; {
 		more := false
 		p, err := prepare(ctx, q, l, temp, m)
+		if err == nil && p.branches != nil {
+			rows, err := p.runBranches(ctx, q, temp, started)
+			if rows != nil || err != nil {
+				return rows, err
+			}
+		}
 		if err == nil {
 			if timeline == nil {
 				timeline = trace.New(q.Options.Trace)

@@ -35,6 +35,18 @@ func (s *BatchStats) DeclinedUnits() (n int64) {
 	return n
 }
 
+// Join adds the batches of another run over the same input. Rows are those that devices made for
+// both, at most.
+func (s *BatchStats) Join(of BatchStats) {
+	s.Batches, s.Units, s.Rows, s.Bytes = s.Batches+of.Batches, s.Units+of.Units, min(s.Rows, of.Rows), s.Bytes+of.Bytes
+	for why, units := range of.Declined {
+		if s.Declined == nil {
+			s.Declined = map[string]int64{}
+		}
+		s.Declined[why] += units
+	}
+}
+
 // Batches is what became of the batches so far.
 func (d *Devices) Batches() BatchStats {
 	p := &d.batches

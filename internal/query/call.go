@@ -11,8 +11,8 @@ import (
 )
 
 // call returns the index of an aggregate, resolving it if it is new.
-func (c *compiler) call(n *expr.Call, text string) (int, error) {
-	n, err := withoutOrder(ownOrder(n), text)
+func (c *compiler) call(asked *expr.Call, text string) (int, error) {
+	n, err := withoutOrder(ownOrder(asked), text)
 	if err != nil {
 		return 0, err
 	}
@@ -55,7 +55,7 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 	c.callIndex[name] = len(c.out.Calls)
 	c.out.Calls = append(c.out.Calls, call)
 	c.out.CallTexts = append(c.out.CallTexts, strings.ToLower(name))
-	c.callTypes = append(c.callTypes, t)
+	c.out.asked = append(c.out.asked, askedCall{asked, text, t})
 	c.callForms = append(c.callForms, c.callForm(n.Name, &call, t))
 	return len(c.out.Calls) - 1, nil
 }

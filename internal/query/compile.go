@@ -31,7 +31,6 @@ type compiler struct {
 	following []int          // elements of By that are none
 	byItems   int            // how many of items are elements of By
 	keyItems  []int          // with grouping sets: which key each element of By is
-	callTypes []column.Type  // of the aggregates
 	callForms []column.Form  // of those whose results are values of a column
 	items     []outputItem
 }

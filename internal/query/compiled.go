@@ -40,6 +40,7 @@ type Compiled struct {
 	ArgTexts  []string
 	Calls     []agg.Call
 	CallTexts []string
+	asked     []askedCall // by call
 	// Distinct: arguments of which calls take each different value once: those of part 1 first
 	Distinct []int
 

@@ -60,7 +60,7 @@ func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 		return i, c.out.Keys[i].Type(), nil
 	}
 	if n, err := fmt.Sscanf(name, callPrefix+"%d", &i); n == 1 && err == nil {
-		return len(c.out.Keys) + i, c.callTypes[i], nil
+		return len(c.out.Keys) + i, c.out.asked[i].result, nil
 	}
 	if _, err := c.in.Find(name); err != nil {
 		if isAggregate(strings.ToLower(name)) {
