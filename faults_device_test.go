@@ -39,7 +39,7 @@ var codes = []struct {
 // deviceWays are ways of a query through a device: its groups stay there; they do not, and the
 // second pass has them; rows that leave stay in pinned memory until then; writers get such rows
 // from there; groups have lists; few of those on the device are wanted; there are no keys;
-// groups are regrouped.
+// groups are regrouped; there are subqueries.
 var deviceWays = []struct {
 	name   string
 	opt    gagg.Options
@@ -59,6 +59,7 @@ var deviceWays = []struct {
 	{"no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20}, 0, false, "max(x)", 0, true},
 	{"distinct", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, Partitions: 4}, 0, false, "count(distinct x)", 0, false},
 	{"distinct, selected", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, Partitions: 4}, 0, false, "count(distinct x)", 5, false},
+	{"subqueries", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, Partitions: 4}, 0, false, "count(distinct x) + count(distinct x > 1)", 0, false},
 	{"distinct, no keys", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 24 << 20, MemoryLimit: 48 << 20}, 0, false, "count(distinct x)", 0, true},
 }
 

@@ -26,7 +26,7 @@ type Request struct {
 	// has them. It is called again if the input is read again.
 	Aggs func(input.Description) []query.Agg
 
-	// of a run within a run (branches.go): how the query is resolved; nil: by its texts
+	// of a run within a run (subqueries.go): how the query is resolved; nil: by its texts
 	compile func(query.Columns) (*query.Compiled, error)
 	input   input.Input // the same: From, which is open; nil: it is not
 }
@@ -42,8 +42,8 @@ type prepared struct {
 	joined *joined          // of a query from states; else nil
 
 	compiled     *query.Compiled // as it was asked, whatever the plan makes of it
-	branches     []branch        // that the query is run as; nil: it is one run
-	joinedDevice plan.Device     // of all branches
+	subqueries   []subquery      // that the query is run as; nil: it is one run
+	joinedDevice plan.Device     // of all subqueries
 }
 
 // prepare opens the input, resolves the query against it and plans it. The caller closes p.in. m is
@@ -106,7 +106,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 		return nil, err
 	}
 	p.alloc = o.allocator(p.plan.Memory.Output)
-	p.divide(q)
+	p.chooseSubqueries(q)
 	return p, nil
 }
 
@@ -168,7 +168,7 @@ func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	}
 	defer func() { err = errors.Join(err, p.in.Close()) }()
 	e := &Explained{Plan: p.plan}
-	if p.branches != nil {
+	if p.subqueries != nil {
 		e.Plan = p.whole()
 	}
 	if e.Numbers, err = e.find(ctx); err != nil {

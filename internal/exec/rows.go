@@ -28,12 +28,12 @@ type Rows struct {
 	refs   atomic.Int64
 	run    *run
 	schema *arrow.Schema
-	// of the run of a query in branches, which this is the last run of; nil: it is one run
-	branching *branching
-	ctx       context.Context
-	cancel    context.CancelFunc
-	tokens    chan struct{} // one for each range being made or waiting
-	next      atomic.Int64  // the next range to make
+	// of the run of a query in subqueries, which this is the last run of; nil: it is one run
+	subrun *subrun
+	ctx    context.Context
+	cancel context.CancelFunc
+	tokens chan struct{} // one for each range being made or waiting
+	next   atomic.Int64  // the next range to make
 
 	mu      sync.Mutex // guards what follows up to changed
 	pending []pending  // by range of partitions

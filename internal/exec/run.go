@@ -45,8 +45,8 @@ func runIn(ctx context.Context, q Request, temp *temp, m *merging, started time.
 	for l := (plan.Learnt{}); ; {
 		more := false
 		p, err := prepare(ctx, q, l, temp, m)
-		if err == nil && p.branches != nil {
-			rows, err := p.runBranches(ctx, q, temp, started)
+		if err == nil && p.subqueries != nil {
+			rows, err := p.runSubqueries(ctx, q, temp, started)
 			if rows != nil || err != nil {
 				return rows, err
 			}

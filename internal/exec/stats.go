@@ -84,8 +84,8 @@ func (r *Rows) Stats() Stats {
 		s.Distinct = append(s.Distinct, Distinct{run.plan.Query.ArgTexts[run.plan.Sets[i].Arg], f.Groups, f.Partitions, f.Partitioned})
 	}
 	run.addDevices(&s)
-	if r.branching != nil {
-		r.branching.add(&s)
+	if r.subrun != nil {
+		r.subrun.add(&s)
 	}
 	return s
 }

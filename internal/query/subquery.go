@@ -8,14 +8,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// This file divides a query into branches: queries over the same rows, with the same keys, each with
-// some of the aggregates. Their results are rows of another query, which has a row of each branch in
-// a group, and the value of each aggregate in one of these:
+// This file divides a query into subqueries: queries over the same rows, with the same keys, each
+// with some of the aggregates. Their results are rows of another query, which has a row of each
+// subquery in a group, and the value of each aggregate in one of these:
 //
-//	rows ──┬──▶ branch: keys, count(*), count(distinct a) ──┐
-//	       └──▶ branch: keys, count(distinct b) ────────────┴──▶ joined: keys, any_value of each; having, order, limit
+//	rows ──┬──▶ subquery: keys, count(*), count(distinct a) ──┐
+//	       └──▶ subquery: keys, count(distinct b) ────────────┴──▶ joined: keys, any_value of each; having, order, limit
 //
-// BRANCH-GROUPS: all branches have the same groups, which are those of the query.
+// SUBQUERY-GROUPS: all subqueries have the same groups, which are those of the query.
 
 // askedCall is an aggregate as it was asked for.
 type askedCall struct {
@@ -24,14 +24,14 @@ type askedCall struct {
 	result column.Type
 }
 
-// Branches is which aggregates each branch has, by their numbers: those of one distinct value, or
-// those that need all values of one argument; the others are with the first. Fewer than two: the
+// Subqueries is which aggregates each subquery has, by their numbers: those of one distinct value,
+// or those that need all values of one argument; the others are with the first. Fewer than two: the
 // query is not divided, or what its results are does not come back from records as it was.
-func (q *Compiled) Branches() (branches [][]int) {
+func (q *Compiled) Subqueries() (subqueries [][]int) {
 	if q.Mode != Whole || len(q.Groupings) > 0 || q.Texts.Sample.OfRows() || !q.joins() {
 		return nil
 	}
-	of := map[int]int{} // argument -> branch
+	of := map[int]int{} // argument -> subquery
 	var plain []int
 	for i, c := range q.Calls {
 		if len(c.Args) == 0 || c.Part == 0 && !c.Func.Holistic() {
@@ -40,15 +40,15 @@ func (q *Compiled) Branches() (branches [][]int) {
 		}
 		n, ok := of[c.Args[0]]
 		if !ok {
-			n = len(branches)
-			of[c.Args[0]], branches = n, append(branches, nil)
+			n = len(subqueries)
+			of[c.Args[0]], subqueries = n, append(subqueries, nil)
 		}
-		branches[n] = append(branches[n], i)
+		subqueries[n] = append(subqueries[n], i)
 	}
-	if len(branches) > 0 {
-		branches[0] = append(branches[0], plain...)
+	if len(subqueries) > 0 {
+		subqueries[0] = append(subqueries[0], plain...)
 	}
-	return branches
+	return subqueries
 }
 
 // joins reports whether all keys and results come back from records as they were.
@@ -69,15 +69,15 @@ func (q *Compiled) joins() bool {
 // anyValue is the aggregate of joined results.
 const anyValue = "any_value"
 
-// comesBack reports whether values of a type come back from a record.
+// comesBack reports whether values of a type come back from a record: not as several columns.
 func comesBack(t column.Type) bool {
 	back, err := column.FromArrowField(column.ArrowField("", t, true))
-	return err == nil && back.Plain() == inArrow(t.Plain())
+	return err == nil && !t.IsNested() && back.Plain() == inArrow(t.Plain())
 }
 
-// Branch is the query of a branch against the query's input. Its output is the keys and its
+// Subquery is the query of a subquery against the query's input. Its output is the keys and its
 // aggregates.
-func (q *Compiled) Branch(in Columns, calls []int) (*Compiled, error) {
+func (q *Compiled) Subquery(in Columns, calls []int) (*Compiled, error) {
 	c, err := newCompiler(in, q.Texts)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func columnAt(i int, t column.Type) (*expr.Expr, error) {
 }
 
 // JoinedFields is the columns of the rows that Joined takes: the keys, and the aggregates of all
-// branches. In a row of a branch those of the others are NULL.
+// subqueries. In a row of a subquery those of the others are NULL.
 func (q *Compiled) JoinedFields() (fields []column.Field) {
 	for i, t := range q.resultTypes() {
 		fields = append(fields, column.Field{Name: fmt.Sprint(i), Type: t})
@@ -128,7 +128,7 @@ func (q *Compiled) JoinedFields() (fields []column.Field) {
 	return fields
 }
 
-// Joined is the query over the rows of all branches.
+// Joined is the query over the rows of all subqueries.
 func (q *Compiled) Joined() (*Compiled, error) {
 	out := *q
 	out.Where, out.Cols, out.Keys, out.Args, out.ArgTexts, out.Calls, out.Distinct = nil, nil, nil, nil, q.CallTexts, nil, nil

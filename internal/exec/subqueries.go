@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/device"
@@ -17,52 +19,53 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
-// This file is queries that no device does as one, since it groups by one set of keys: with distinct
-// values of several arguments, or all values of one beside distinct ones of another. Each branch of
-// such a query (internal/query/branch.go) is a run within the run, on the devices, which are opened
-// once. The rows of all branches are the input of a last run, which the CPU does:
+// This file is queries that no device does as one, since it groups by one set of keys: with
+// distinct values of several arguments, or all values of one beside distinct ones of another. Each
+// subquery of such a query (internal/query/subquery.go) is a run within the run, on the devices,
+// which are opened once. The rows of all subqueries are the input of a last run, by the CPU, which
+// has each group whole (SUBQUERY-GROUPS):
 //
-//	input ──┬─▶ run of the first branch ──▶ records ──┐
-//	        └─▶ then of the second one  ──▶ records ──┴─▶ run of Joined ──▶ Rows
+//	input ──┬─▶ run of the first subquery ──▶ records ──┐
+//	        └─▶ then that of the second   ──▶ records ──┴─▶ run of Joined ──▶ Rows
 //
-// The last run takes records as they come. A limit of memory is shared by it and the branch that
+// The last run takes records as they come. A limit of memory is shared by it and the subquery that
 // runs.
 
-// branch is a part of a query that is a run of its own.
-type branch struct {
-	calls []int // of the query, by call of the branch
+// subquery is a part of a query that is a run of its own.
+type subquery struct {
+	calls []int // of the query, by call of the subquery
 	plan  *plan.Plan
 }
 
-// divide divides the query into branches, if no device does it as one and devices do these, and are
-// asked for or predicted to be faster.
-func (p *prepared) divide(q Request) {
+// chooseSubqueries divides the query, if no device does it as one, and devices that do the
+// subqueries are asked for or predicted to be faster.
+func (p *prepared) chooseSubqueries(q Request) {
 	d := &p.plan.Device
 	spec := d.Facts.Spec
 	if q.compile != nil || d.Facts.Unsupported == "" || spec.Kind == device.CPU || !p.plan.Rereadable {
 		return
 	}
-	calls := p.compiled.Branches()
+	calls := p.compiled.Subqueries()
 	if len(calls) < 2 {
 		return
 	}
-	var branches []branch
+	var subqueries []subquery
 	var plans []*plan.Plan
 	for i, of := range calls {
-		b, err := p.planBranch(of, i > 0)
+		b, err := p.planSubquery(of, i > 0)
 		if err != nil || b.Device.Facts.Unsupported != "" {
 			return // the whole query has a plan, which has more memory
 		}
-		branches, plans = append(branches, branch{of, b}), append(plans, b)
+		subqueries, plans = append(subqueries, subquery{of, b}), append(plans, b)
 	}
 	if joined := plan.JoinDevices(plans); joined.Use {
-		p.branches, p.joinedDevice = branches, joined
+		p.subqueries, p.joinedDevice = subqueries, joined
 	}
 }
 
-// planBranch plans a branch, for the decision alone: its run plans once more.
-func (p *prepared) planBranch(calls []int, kept bool) (*plan.Plan, error) {
-	b, err := p.compiled.Branch(p.in, calls)
+// planSubquery plans a subquery, for the decision alone: its run plans once more.
+func (p *prepared) planSubquery(calls []int, kept bool) (*plan.Plan, error) {
+	b, err := p.compiled.Subquery(p.in, calls)
 	if err != nil {
 		return nil, err
 	}
@@ -75,14 +78,14 @@ func (p *prepared) planBranch(calls []int, kept bool) (*plan.Plan, error) {
 	return plan.Make(plan.Inputs{Query: b, Schema: p.in.Schema(), Scan: scan, Options: o})
 }
 
-// whole is the plan of a query that is run in branches, for people.
+// whole is the plan of a query that is run in subqueries, for people.
 func (p *prepared) whole() *plan.Plan {
 	whole := *p.plan
 	whole.Device = p.joinedDevice
 	return &whole
 }
 
-// shareOfLimit is the memory limit of a branch, and that of the last run.
+// shareOfLimit is the memory limit of a subquery, and that of the last run.
 func (p *prepared) shareOfLimit() int64 {
 	if p.opt.MemoryLimit == 0 {
 		return 0
@@ -95,25 +98,25 @@ type lentInput struct{ input.Input }
 
 func (lentInput) Close() error { return nil }
 
-// branching is the run of a query in branches.
-type branching struct {
+// subrun is the run of a query in subqueries.
+type subrun struct {
 	*prepared
 	request Request
 	temp    *temp
 	gpus    *device.Set
-	schema  *arrow.Schema // of the rows of all branches
+	schema  *arrow.Schema // of the rows of all subqueries
 	started time.Time
 
-	stats []Stats // of the branches that have run
+	stats []Stats // of the subqueries that have run
 	err   error   // that ended one
-	total int64   // bytes of all branches
+	total int64   // bytes of all subqueries
 }
 
-// runBranches runs the branches of a query, and then the query over their rows. It closes the input
-// and the temp folder, unless both are nil: then no device can be opened, and the caller goes on
-// without.
-func (p *prepared) runBranches(ctx context.Context, q Request, temp *temp, started time.Time) (_ *Rows, err error) {
-	b := &branching{prepared: p, request: q, temp: temp, gpus: q.Options.GPUs, started: started}
+// runSubqueries runs the subqueries of a query, and then the query over their rows. It closes the
+// input, and the temp folder with the rows or an error. Neither rows nor an error: no device can be
+// opened, nothing was closed, and the caller goes on without.
+func (p *prepared) runSubqueries(ctx context.Context, q Request, temp *temp, started time.Time) (rows *Rows, err error) {
+	b := &subrun{prepared: p, request: q, temp: temp, gpus: q.Options.GPUs, started: started}
 	if b.gpus == nil {
 		spec := p.joinedDevice.Facts.Spec
 		if b.gpus, err = device.Open(ctx, spec); err != nil {
@@ -124,23 +127,37 @@ func (p *prepared) runBranches(ctx context.Context, q Request, temp *temp, start
 			return nil, errors.Join(err, p.in.Close(), temp.close())
 		}
 		if !q.Options.LastRun {
-			defer func() { err = errors.Join(err, b.gpus.Close()) }()
+			defer func() { rows, err = b.closeDevices(rows, err) }()
 		}
 	}
-	defer func() { err = errors.Join(err, p.in.Close()) }()
-	for _, of := range p.branches {
+	defer func() {
+		if closed := p.in.Close(); closed != nil && err == nil {
+			rows.Release()
+			rows, err = nil, closed
+		}
+	}()
+	for _, of := range p.subqueries {
 		b.total += of.plan.Facts.Bytes
 	}
 	b.schema = arrow.NewSchema(fieldsOf(p.compiled.JoinedFields()), nil)
-	rows, err := runIn(ctx, b.last(ctx), temp, nil, started)
-	if err != nil {
-		if b.err != nil {
-			err = b.err
-		}
-		return nil, err
+	if rows, err = runIn(ctx, b.last(ctx), temp, nil, started); err != nil {
+		return nil, cmp.Or(b.err, err)
 	}
-	rows.branching = b
+	rows.subrun = b
 	return rows, nil
+}
+
+// closeDevices closes the devices once all subqueries have run. That one fails then matters to who
+// has asked for it.
+func (b *subrun) closeDevices(rows *Rows, err error) (*Rows, error) {
+	failed := b.gpus.Close()
+	if failed == nil || !b.joinedDevice.Facts.Spec.Required() {
+		return rows, err
+	}
+	if rows != nil {
+		rows.Release()
+	}
+	return nil, errors.Join(err, b.joinedDevice.Facts.Spec.Refused(failed))
 }
 
 // fieldsOf is columns in Arrow.
@@ -151,8 +168,8 @@ func fieldsOf(columns []column.Field) (fields []arrow.Field) {
 	return fields
 }
 
-// last is the request for the query over the rows of all branches.
-func (b *branching) last(ctx context.Context) Request {
+// last is the request for the query over the rows of all subqueries.
+func (b *subrun) last(ctx context.Context) Request {
 	q := b.request
 	q.From = input.RecordSeq(b.schema, func(yield func(arrow.Record, error) bool) { b.records(ctx, yield) })
 	q.compile = func(query.Columns) (*query.Compiled, error) { return b.compiled.Joined() }
@@ -160,7 +177,7 @@ func (b *branching) last(ctx context.Context) Request {
 	o.Device, o.GPUs, o.MemoryLimit = "cpu", nil, b.shareOfLimit()
 	if observe := o.Observe; observe != nil {
 		o.Observe = func(p Progress) {
-			if !p.Output { // records come: the branches tell
+			if !p.Output { // records come: the subqueries tell
 				return
 			}
 			rows := b.plan.Facts.Rows
@@ -171,11 +188,11 @@ func (b *branching) last(ctx context.Context) Request {
 	return q
 }
 
-// records runs the branches, one after the other.
-func (b *branching) records(ctx context.Context, yield func(arrow.Record, error) bool) {
-	done := int64(0) // bytes of branches that have ended
-	for i := range b.branches {
-		more, err := b.runBranch(ctx, i, done, func(rec arrow.Record) bool { return yield(rec, nil) })
+// records runs the subqueries, one after the other.
+func (b *subrun) records(ctx context.Context, yield func(arrow.Record, error) bool) {
+	done := int64(0) // bytes of subqueries that have ended
+	for i := range b.subqueries {
+		more, err := b.runSubquery(ctx, i, done, func(rec arrow.Record) bool { return yield(rec, nil) })
 		if err != nil {
 			b.err = err
 			yield(nil, err)
@@ -184,16 +201,16 @@ func (b *branching) records(ctx context.Context, yield func(arrow.Record, error)
 		if !more {
 			return
 		}
-		done += b.branches[i].plan.Facts.Bytes
+		done += b.subqueries[i].plan.Facts.Bytes
 	}
 }
 
-// runBranch runs a branch, and gives its rows to yield until that wants no more.
-func (b *branching) runBranch(ctx context.Context, i int, done int64, yield func(arrow.Record) bool) (more bool, err error) {
-	of := &b.branches[i]
+// runSubquery runs a subquery, and gives its rows to yield until that wants no more.
+func (b *subrun) runSubquery(ctx context.Context, i int, done int64, yield func(arrow.Record) bool) (more bool, err error) {
+	of := &b.subqueries[i]
 	q := b.request
 	q.input = lentInput{b.in}
-	q.compile = func(in query.Columns) (*query.Compiled, error) { return b.compiled.Branch(in, of.calls) }
+	q.compile = func(in query.Columns) (*query.Compiled, error) { return b.compiled.Subquery(in, of.calls) }
 	o := &q.Options
 	o.GPUs, o.MemoryLimit, o.LastRun, o.Trace, o.Allocator = b.gpus, b.shareOfLimit(), false, nil, nil
 	if observe := o.Observe; observe != nil {
@@ -201,7 +218,7 @@ func (b *branching) runBranch(ctx context.Context, i int, done int64, yield func
 			if p.Output {
 				return
 			}
-			n := int64(len(b.branches))
+			n := int64(len(b.subqueries))
 			p.BytesDone, p.BytesTotal = done+p.BytesDone, b.total
 			p.RowsDone, p.RowsTotal = (int64(i)*b.plan.Facts.Rows+p.RowsDone)/n, b.plan.Facts.Rows
 			observe(p)
@@ -221,8 +238,9 @@ func (b *branching) runBranch(ctx context.Context, i int, done int64, yield func
 	return more, rows.Err()
 }
 
-// widen puts NULL in the place of the aggregates that a branch does not have.
-func (b *branching) widen(of *branch, rec arrow.Record) arrow.Record {
+// widen puts NULL in the place of the aggregates that a subquery does not have. MakeArrayOfNull
+// wants memory that is zero, which an allocator that keeps some does not give.
+func (b *subrun) widen(of *subquery, rec arrow.Record) arrow.Record {
 	keys := len(b.compiled.Keys)
 	cols := make([]arrow.Array, b.schema.NumFields())
 	for i := range cols {
@@ -231,7 +249,7 @@ func (b *branching) widen(of *branch, rec arrow.Record) arrow.Record {
 		} else if call := slices.Index(of.calls, i-keys); call >= 0 {
 			cols[i] = rec.Column(keys + call)
 		} else {
-			null := array.MakeArrayOfNull(b.alloc, b.schema.Field(i).Type, int(rec.NumRows()))
+			null := array.MakeArrayOfNull(memory.DefaultAllocator, b.schema.Field(i).Type, int(rec.NumRows()))
 			defer null.Release()
 			cols[i] = null
 		}
@@ -240,7 +258,7 @@ func (b *branching) widen(of *branch, rec arrow.Record) arrow.Record {
 }
 
 // add makes the counts of the last run those of the query.
-func (b *branching) add(s *Stats) {
+func (b *subrun) add(s *Stats) {
 	s.Plan, s.Device = b.whole(), device.Names(nil)
 	for i := range b.stats {
 		of := &b.stats[i]
