@@ -35,7 +35,12 @@ func TestDeviceDivides(t *testing.T) {
 		{by: "(t || 'x')::int", aggs: "count(*)"}, // fails
 		{by: "upper(s)", aggs: "count(*)", workers: true},
 		{by: "upper(t)", aggs: "count(*)", limit: 10, workers: true},
-		{by: "upper(t)", aggs: "count(distinct i)", workers: true},
+		{by: "upper(t)", aggs: "count(distinct i)"},
+		{by: "dayname(e);b", aggs: "count(distinct i)|count(*)|sum(l)|max(t)", where: "i > 3"},
+		{by: "left(upper(t), 1)", aggs: "count(distinct t)|min(t)", order: "min(t)"},
+		{by: "monthname(e)", aggs: "sum(distinct c)|avg(distinct c)|stddev(i)", having: "count(*) > 2"},
+		{by: "l % 3 || 'x'", aggs: "count(distinct f)|sum(distinct f)", order: "count(distinct f) desc", limit: 2},
+		{by: "1 // (i - 7) || t", aggs: "count(distinct b)"},
 		{by: "upper(t)", aggs: "median(i)", workers: true},
 		{by: "f::varchar", aggs: "count(*)", workers: true},
 	} {

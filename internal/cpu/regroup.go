@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/agg"
@@ -28,13 +29,16 @@ import (
 // is counted reaches its part once, with how many rows its group has, and where the first is.
 //
 // Keys that an accelerator cannot compute go the same way. It groups by what it can compute of
-// them, and the keys are computed of its groups, of which no x is a row.
+// them, and by x if there is one, and the keys are computed of its groups. Different parts may have
+// the same keys, and so a group by these the same x several times: x goes to the inner run of the
+// other run, as those of rows do.
 
 // Regrouping is how the groups of a run become those of another, by other keys.
 type Regrouping struct {
 	From *Config // of the run of the groups
-	// From's keys are the keys of the other run, and its value; nil: Keys makes those of all of
-	// From's. Keys is called by each worker, and gives the evaluators alone
+	// From's keys are the keys of the other run, and its value; nil: Keys makes the keys of the
+	// first of From's, and behind these is the distinct value of the other run, if it has one. Keys
+	// is called by each worker, and gives the evaluators alone
 	Distinct *Distinct
 	Keys     func() Pipeline
 	Merger   func() (*Merger, error)
@@ -45,6 +49,8 @@ type Regrouping struct {
 func (r *Run) Regroup(ctx context.Context, pipe Pipeline, g Regrouping) (out Groups, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	r.openSets()
+	defer r.closeSets()
 	workers := make([]*Worker, max(r.cfg.Threads, 1))
 	n := regrouping{Regrouping: g}
 	each(len(workers), func(i int) {
@@ -56,9 +62,13 @@ func (r *Run) Regroup(ctx context.Context, pipe Pipeline, g Regrouping) (out Gro
 			cancel(err)
 		}
 	})
+	folded := []Folded{}
 	if err = context.Cause(ctx); err == nil {
+		folded, err = r.foldAll(ctx, Input{}, workers)
+	}
+	if err == nil {
 		if out, err = r.finish(workers); err == nil {
-			if g.Distinct != nil {
+			if out.Distinct = folded; g.Distinct != nil {
 				out.Distinct = []Folded{{n.groups.Load(), len(g.Ranges), true}}
 			}
 			return out, nil
@@ -115,6 +125,7 @@ func (r *regrouping) work(ctx context.Context, w *Worker) (err error) {
 		}
 	}
 	r.groups.Add(into.valued)
+	w.whole = whole{}
 	return nil
 }
 
@@ -127,8 +138,8 @@ type regrouper struct {
 	valued        int64    // how many had one
 }
 
-// noPart is a part of no aggregate, where there are no distinct values: its rows update nothing.
-const noPart = 1
+// noPart is a part of no aggregate: its rows update nothing.
+const noPart = math.MaxInt
 
 func newRegrouper(g *Regrouping, w *Worker) *regrouper {
 	c, all := g.From, SetKeys{Layout: g.From.Keys}
@@ -137,15 +148,25 @@ func newRegrouper(g *Regrouping, w *Worker) *regrouper {
 		r.folder = newFolder(g.Distinct, w, all, c.Keys.Base())
 	} else {
 		r.value = -1
-		w.turn(&Distinct{Part: noPart}, 0)
-		keys := g.Keys()
-		w.pipe.Keys, w.pipe.Begin = keys.Keys, keys.Begin
+		w.turnWhole(g.Keys(), len(c.Keys.Fields()))
 		r.folder = newFolderOf(c, w, all, c.Keys.Base(), len(c.Keys.Fields()))
 	}
 	r.folder.stride, r.folder.keys.Stride, r.folder.whole = c.Stride, c.Stride, true
 	w.whole = whole{stride: c.Stride, shift: c.Keys.Base() + c.Keys.Words - w.cfg.Keys.Base() - w.cfg.Keys.Words}
 	w.cfg.States.InitEmpty(w.template)
 	return r
+}
+
+// turnWhole has the worker read groups, of so many columns, whose keys have evaluators. The last
+// column is the value of the worker's set, if it has one: rows of part 0 may have that several times,
+// and their states are combined, not updated.
+func (w *Worker) turnWhole(keys Pipeline, columns int) {
+	w.turn(&Distinct{Part: noPart}, 0)
+	if w.sets != nil {
+		w.part = 0
+		w.pipe.Args[w.sets.of[0].arg] = batchColumn(columns - 1)
+	}
+	w.pipe.Keys, w.pipe.Begin = keys.Keys, keys.Begin
 }
 
 // add adds groups, whole rows.

@@ -37,7 +37,7 @@ type grouping uint8
 
 const (
 	byKeys            grouping = iota // the keys of the query
-	byOther                           // the keys and a value, or parts of the keys (regroup.go)
+	byOther                           // parts of the keys, or the keys, and a value (regroup.go)
 	regrouped                         // the keys, by the CPU: devices have no groups any more
 	regroupedByDevice                 // the keys, by a device, which has all groups
 )
@@ -121,7 +121,10 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 		if d := r.plan.Divided; d != nil {
 			cfg.AtMost = d.AtMost
 		} else {
-			cfg.AtMost, cfg.Memory = r.plan.Sets[0].AtMost, r.plan.Memory.SetShares(1, 0, 0)
+			cfg.AtMost = r.plan.Sets[0].AtMost
+		}
+		if len(r.plan.Sets) > 0 {
+			cfg.Memory = r.plan.Memory.SetShares(1, 0, 0)
 		}
 		return &attempt{cfg: cfg, run: cpu.NewRun(cfg), grouping: byOther, states: statesOf}
 	}

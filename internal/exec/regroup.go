@@ -13,8 +13,8 @@ import (
 )
 
 // This file is queries of which groups are made by other keys first, with the states of all
-// aggregates: by the keys and a distinct value, or by parts of the keys, where devices make them;
-// by the keys and a value that is counted, with devices or without. These are grouped by the keys
+// aggregates: by the keys and a distinct value, or by parts of the keys and that, where devices make
+// them; by the keys and a value that is counted, with devices or without. These are grouped by the keys
 // before anything is put out: by the device that has all of them (gpu.Regroup), or by the CPU
 // (cpu.Run.Regroup). From there on devices have no part in the run, but for the first of these.
 
@@ -27,6 +27,7 @@ func (r *run) regroup(ctx context.Context, a *attempt) error {
 	how := cpu.Regrouping{From: &cfg, Ranges: ranges}
 	if divided := r.plan.Divided; divided != nil {
 		how.Keys = func() cpu.Pipeline { return r.keysOf(divided) }
+		outer.Distinct, _ = r.distinct(outer)
 	} else {
 		set := r.plan.Sets[0]
 		how.Distinct = &cpu.Distinct{Part: 1, Arg: set.Arg, Config: &cfg, Values: outer.States.Part(1).Takes(set.Arg)}

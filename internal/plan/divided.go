@@ -9,14 +9,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
-// This file is keys that devices cannot compute. Devices group by what they can compute of them,
-// and the CPU makes the keys of these groups, in place of those of each row.
+// This file is keys that devices cannot compute. Devices group by what they can compute of them, and
+// by a distinct value if there is one, and the CPU makes the keys of these groups, in place of those
+// of each row.
 
 // Divided is the keys of a query, divided in two.
 type Divided struct {
-	Parts  []*expr.Expr // what devices group by
+	Parts  []*expr.Expr // what devices group by: of the keys, and then the value
 	Layout *key.Layout  // of these
-	Keys   []*expr.Expr // the keys of the query, over batches of the parts
+	Keys   []*expr.Expr // the keys of the query, over batches of their parts
 	AtMost int64        // groups by the parts that there can be; -1: not known
 }
 
@@ -28,7 +29,7 @@ func (p *planner) divide() *Divided {
 	switch {
 	case p.Options.Device.Kind == device.CPU, p.Options.NoGPUDecoding, limited:
 		return nil
-	case q.Mode != query.Whole, len(q.Distinct) > 0, len(q.Groupings) > 0, !slices.ContainsFunc(q.Keys, p.isDivided):
+	case q.Mode != query.Whole, p.Counted, len(q.Distinct) > 1, len(q.Groupings) > 0, !slices.ContainsFunc(q.Keys, p.isDivided):
 		return nil
 	case len(p.DeviceStates().DeviceLists()) > 0:
 		return nil
@@ -37,11 +38,14 @@ func (p *planner) divide() *Divided {
 	if !ok || len(parts) == 0 {
 		return nil
 	}
-	d := &Divided{Parts: parts, Keys: rest, AtMost: p.atMostBy(parts)}
 	columns := make([]key.Column, len(parts))
 	for i, e := range parts {
 		columns[i] = p.keyColumn(e)
 	}
+	for _, s := range p.Sets {
+		parts, columns = append(parts, q.Args[s.Arg]), append(columns, s.nullable())
+	}
+	d := &Divided{Parts: parts, Keys: rest, AtMost: p.atMostBy(parts)}
 	d.Layout = key.NewLayout(columns)
 	return d
 }

@@ -102,8 +102,8 @@ func (p *planner) sharedKeys(value key.Column, has []bool) (out cpu.SetKeys) {
 }
 
 // Regroups reports whether devices group by other keys than the query: by the keys and a distinct
-// value, or by parts of the keys (Divided). Their groups are then grouped by the keys. Where values
-// are counted, the CPU does the same.
+// value, or by parts of the keys (Divided), or by these and a value. Their groups are then grouped
+// by the keys. Where values are counted, the CPU does the same.
 func (p *Plan) Regroups() bool { return len(p.Query.Distinct) > 0 || p.Divided != nil }
 
 // DeviceKeys is the keys that devices group by, and the CPU where values are counted.
@@ -114,9 +114,14 @@ func (p *Plan) DeviceKeys() *key.Layout {
 	case !p.Regroups():
 		return p.Layout
 	}
-	value := p.Sets[0].Value
-	value.Filled = false // rows whose value is NULL come too
-	return key.NewLayout(append(slices.Clone(p.KeyColumns), value))
+	return key.NewLayout(append(slices.Clone(p.KeyColumns), p.Sets[0].nullable()))
+}
+
+// nullable is the value where rows come of which it is NULL.
+func (s *Set) nullable() key.Column {
+	value := s.Value
+	value.Filled = false
+	return value
 }
 
 // DeviceExprs is what these keys are computed from.
@@ -132,10 +137,10 @@ func (p *Plan) DeviceExprs() []*expr.Expr {
 
 // deviceText is the text of key i of devices.
 func (p *Plan) deviceText(i int) string {
-	if p.Divided != nil {
+	switch keys := len(p.Query.Keys); {
+	case p.Divided != nil && i < len(p.Divided.Parts)-len(p.Sets):
 		return "a part of the keys"
-	}
-	if i < len(p.Query.Keys) {
+	case p.Divided == nil && i < keys:
 		return p.Query.KeyTexts[i]
 	}
 	return p.Query.ArgTexts[p.Sets[0].Arg]

@@ -96,10 +96,13 @@ func regroupKey(from, to key.Field, base uint32) kernels.EgaRegroupKey {
 }
 
 // regroup decides how a device makes groups by the keys of those that it groups by the keys and a
-// value, or by parts of the keys, whose states are given, and which of these leave it.
+// value, or by parts of the keys and that, whose states are given, and which of these leave it.
 func (d *Device) regroup(p *planner, states *agg.Layout) {
 	if p.Divided != nil {
 		d.Regroups = "it groups by what it can compute of the keys, and the CPU groups these by the keys"
+		if len(p.Sets) > 0 {
+			d.Regroups = fmt.Sprintf("it groups by what it can compute of the keys and %s, and the CPU groups these by the keys", p.Query.ArgTexts[p.Sets[0].Arg])
+		}
 		return
 	}
 	x := p.Query.ArgTexts[p.Sets[0].Arg]
