@@ -43,7 +43,6 @@ var regroupings = []struct {
 	{by: "e,g,c", aggs: "count(distinct i)|sum(distinct i)"},
 	{by: "w,i", aggs: "count(distinct c)|max(distinct c)"},
 	{by: "i % 10", aggs: "sum(distinct c)|max(distinct e)"}, // the latter is max(e)
-	{by: "i % 10", aggs: "sum(distinct c)|count(distinct e)", cpu: true},
 	{by: "s", aggs: "sum(distinct g)|mean(distinct g)|var_samp(distinct g)|skewness(distinct g)|kurtosis(distinct g)"},
 	{by: "i % 7", aggs: "bit_xor(distinct l)|bit_and(distinct l)"},
 	{by: "i % 7", aggs: "var_pop(distinct l)", cpu: true}, // sums of more than 64 bits

@@ -158,8 +158,8 @@ func newRegrouper(g *Regrouping, w *Worker) *regrouper {
 }
 
 // turnWhole has the worker read groups, of so many columns, whose keys have evaluators. The last
-// column is the value of the worker's set, if it has one: rows of part 0 may have that several times,
-// and their states are combined, not updated.
+// column is the value of the worker's set, if it has one: rows of part 0 may have that several
+// times, and their states are combined, not updated.
 func (w *Worker) turnWhole(keys Pipeline, columns int) {
 	w.turn(&Distinct{Part: noPart}, 0)
 	if w.sets != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
-// This file is keys that devices cannot compute. Devices group by what they can compute of them, and
-// by a distinct value if there is one, and the CPU makes the keys of these groups, in place of those
-// of each row.
+// This file is keys that devices cannot compute. Devices group by what they can compute of them,
+// and by a distinct value if there is one, and the CPU makes the keys of these groups, in place of
+// those of each row.
 
 // Divided is the keys of a query, divided in two.
 type Divided struct {
