@@ -74,6 +74,9 @@ func (g *Groups) Regroup(what *Regrouping, texts RegroupTexts, bits func(groups 
 		out, err = n.run(bits)
 		return errors.Join(err, n.close())
 	})
+	if err != nil && out.Groups != nil { // they were made, and something else could not be closed
+		err = errors.Join(err, out.Groups.Close())
+	}
 	if errors.Is(err, cuda.ErrOutOfMemory) { // others have it
 		return Regrouped{}, nil
 	}

@@ -123,12 +123,15 @@ func (c *Context) stopKeeping() error {
 	return c.freeSpares(streams, events, pinned, memory)
 }
 
-// freeSpares frees what nobody has any more, unless the context is lost.
+// freeSpares frees what nobody has any more, unless the context is lost. Nobody tries again later:
+// if the context does not become current, it does so now.
 func (c *Context) freeSpares(streams, events []uintptr, pinned []block, memory []Span) error {
 	if c.Lost() != nil || len(streams)+len(events)+len(pinned)+len(memory) == 0 {
 		return nil
 	}
-	err := c.on(func() error {
+	began := false
+	free := func() error {
+		began = true
 		err := errors.Join(c.freeBlocks(pinned), c.freeMemory(memory))
 		for _, stream := range streams {
 			err = errors.Join(err, c.destroyStream(stream))
@@ -137,7 +140,11 @@ func (c *Context) freeSpares(streams, events []uintptr, pinned []block, memory [
 			err = errors.Join(err, c.destroyEvent(event))
 		}
 		return err
-	})
+	}
+	err := c.on(free)
+	if !began {
+		err = c.on(free)
+	}
 	if c.Lost() != nil { // meanwhile, or another context of the device was before
 		return nil
 	}
