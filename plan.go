@@ -38,8 +38,11 @@ type QueryPlan struct {
 	// Counted, median, mode and their like are given it with how often it comes
 	Distinct   []KeyPlan `json:"distinct,omitempty"`
 	Counted    bool      `json:"counted,omitempty"`
-	Aggregates []string  `json:"aggregates"`  // computed, each once
-	StateWords int       `json:"state_words"` // 64-bit words of the aggregates of a group
+	Aggregates []string  `json:"aggregates"` // computed, each once
+	// Subqueries: the aggregates of each, of those that are computed by runs of their own, whose
+	// groups are joined; none: there is one run
+	Subqueries []string `json:"subqueries,omitempty"`
+	StateWords int      `json:"state_words"` // 64-bit words of the aggregates of a group
 	// Exact: sums of floats that are kept exactly; none unless the query is deterministic
 	Exact   []ExactSum `json:"exact,omitempty"`
 	Having  string     `json:"having,omitempty"`
@@ -180,6 +183,13 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 		out.Following = append(out.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
 	}
 	out.Counted = p.Counted
+	for _, s := range e.Subqueries {
+		text := strings.Join(s.Query.CallTexts, ", ")
+		if s.Counted {
+			text += "; its values are counted"
+		}
+		out.Subqueries = append(out.Subqueries, text)
+	}
 	for _, s := range p.Sets {
 		out.Distinct = append(out.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
 	}
@@ -276,6 +286,9 @@ func (p *QueryPlan) String() string {
 	}
 	for _, a := range p.Aggregates {
 		line("aggregate", "%s", a)
+	}
+	for _, s := range p.Subqueries {
+		line("subquery", "%s", s)
 	}
 	for _, e := range p.Exact {
 		line("exact", "%s", e)

@@ -144,8 +144,9 @@ func (p *prepared) compile(q Request) (*query.Compiled, error) {
 // Explained is a plan, and what looking for devices has added to it.
 type Explained struct {
 	*plan.Plan
-	Numbers []int   // of the devices to use; none: the CPU computes
-	Groups  float64 // about how many; +Inf: as many as rows
+	Subqueries []*plan.Plan // that are runs of their own; none: the query is one run
+	Numbers    []int        // of the devices to use; none: the CPU computes
+	Groups     float64      // about how many; +Inf: as many as rows
 }
 
 // Streams is how many streams each device would have.
@@ -170,6 +171,9 @@ func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	e := &Explained{Plan: p.plan}
 	if p.subqueries != nil {
 		e.Plan = p.whole()
+		for _, s := range p.subqueries {
+			e.Subqueries = append(e.Subqueries, s.plan)
+		}
 	}
 	if e.Numbers, err = e.find(ctx); err != nil {
 		return nil, err

@@ -22,8 +22,9 @@ import (
 // This file is queries that no device does as one, since it groups by one set of keys: with
 // distinct values of several arguments, or all values of one beside distinct ones of another. Each
 // subquery of such a query (internal/query/subquery.go) is a run within the run, on the devices,
-// which are opened once. The rows of all subqueries are the input of a last run, by the CPU, which
-// has each group whole (SUBQUERY-GROUPS):
+// which are opened once. So are, on the CPU alone, those that count values where the whole query
+// would keep all (docs/decisions/0034). The rows of all subqueries are the input of a last run, by
+// the CPU, which has each group whole (SUBQUERY-GROUPS):
 //
 //	input ──┬─▶ run of the first subquery ──▶ records ──┐
 //	        └─▶ then that of the second   ──▶ records ──┴─▶ run of Joined ──▶ Rows
@@ -38,11 +39,11 @@ type subquery struct {
 }
 
 // chooseSubqueries divides the query, if no device does it as one, and devices that do the
-// subqueries are asked for or predicted to be faster.
+// subqueries are asked for or predicted to be faster; or if the CPU does it, and counts values in a
+// subquery that it would not count in the query.
 func (p *prepared) chooseSubqueries(q Request) {
 	d := &p.plan.Device
-	spec := d.Facts.Spec
-	if q.compile != nil || d.Facts.Unsupported == "" || spec.Kind == device.CPU || !p.plan.Rereadable {
+	if q.compile != nil || d.Use && d.Facts.Unsupported == "" || d.Reconsiders || p.plan.Counted || !p.plan.Rereadable {
 		return
 	}
 	calls := p.compiled.Subqueries()
@@ -51,15 +52,24 @@ func (p *prepared) chooseSubqueries(q Request) {
 	}
 	var subqueries []subquery
 	var plans []*plan.Plan
+	onDevices, counts := d.Facts.Unsupported != "" && d.Facts.Spec.Kind != device.CPU, false
 	for i, of := range calls {
-		b, err := p.planSubquery(of, i > 0)
-		if err != nil || b.Device.Facts.Unsupported != "" {
+		s, err := p.planSubquery(of, i > 0)
+		if err != nil {
 			return // the whole query has a plan, which has more memory
 		}
-		subqueries, plans = append(subqueries, subquery{of, b}), append(plans, b)
+		onDevices, counts = onDevices && s.Device.Facts.Unsupported == "", counts || s.Counted
+		subqueries, plans = append(subqueries, subquery{of, s}), append(plans, s)
 	}
-	if joined := plan.JoinDevices(plans); joined.Use {
-		p.subqueries, p.joinedDevice = subqueries, joined
+	p.joinedDevice = *d
+	if onDevices {
+		if joined := plan.JoinDevices(plans); joined.Use {
+			p.subqueries, p.joinedDevice = subqueries, joined
+			return
+		}
+	}
+	if counts && !d.Use {
+		p.subqueries = subqueries
 	}
 }
 
@@ -117,7 +127,9 @@ type subrun struct {
 // opened, nothing was closed, and the caller goes on without.
 func (p *prepared) runSubqueries(ctx context.Context, q Request, temp *temp, started time.Time) (rows *Rows, err error) {
 	b := &subrun{prepared: p, request: q, temp: temp, gpus: q.Options.GPUs, started: started}
-	if b.gpus == nil {
+	if !p.joinedDevice.Use {
+		b.request.Options.Device = "cpu"
+	} else if b.gpus == nil {
 		spec := p.joinedDevice.Facts.Spec
 		if b.gpus, err = device.Open(ctx, spec); err != nil {
 			if !spec.Required() && ctx.Err() == nil {

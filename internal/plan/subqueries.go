@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // JoinDevices is the decision for a query whose subqueries have such plans
 // (internal/query/subquery.go), each of them a run of its own: devices are used if they are asked
@@ -23,10 +20,6 @@ func JoinDevices(subqueries []*Plan) Device {
 		all.Reason = fmt.Sprintf("predicted: CPU %s, GPU %s in %d runs", seconds(all.CPU), seconds(all.Device), len(subqueries))
 	}
 	d.Choice, d.Reconsiders, d.Select, d.Wanted = all, false, nil, ""
-	var runs []string
-	for _, b := range subqueries {
-		runs = append(runs, strings.Join(b.Query.CallTexts, ", "))
-	}
-	d.Regroups = fmt.Sprintf("there is a run for each of %s, and the CPU joins their groups", strings.Join(runs, " and "))
+	d.Regroups = "there is a run for each subquery, and the CPU joins their groups"
 	return d
 }
