@@ -1,8 +1,11 @@
 package gagg_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -15,6 +18,7 @@ var countedTrials = []struct {
 	limit           int64
 	not             bool // they are not counted
 	workers         bool // they are, but not by devices
+	apart           bool // they are counted in subqueries
 }{
 	{by: "s", aggs: "median(i)|quantile(i, 0.9)|quantile_disc(i, 0.25)|mode(i)|entropy(i)|histogram(i)"},
 	{by: "s;b", aggs: "mode(t)|count(*)|sum(l)|histogram(t)|entropy(t)", where: "i > 3"},
@@ -26,15 +30,15 @@ var countedTrials = []struct {
 	{by: "s;i", aggs: "median(c)|mode(c)|sum(c)|sum(w)"},
 	{by: "s", aggs: "mode(w)|entropy(w)|stddev(g)", workers: true},
 	{by: "b", aggs: "mode(b)|histogram(b)|count(*)"},
-	{by: "f", aggs: "approx_quantile(l, 0.9)|arg_max(t, l)|string_agg(s, ',')", not: true},
+	{by: "f", aggs: "approx_quantile(l, 0.9)|arg_max(t, l)|string_agg(s, ',')", not: true, apart: true},
 	{by: "s", aggs: "median(i) as m|count(*) as n", order: "m desc,s", limit: 7},
 	{by: "i", aggs: "mode(s) as m|count(*) as n", having: "count(*) > 3", order: "n,i"},
 	{by: "s", aggs: "median(i) filter (where b)|count(*)"},
 	{by: "s", aggs: "median(i * 2 + 1)|mode(i * 2 + 1)|sum(i)"},
-	{by: "s", aggs: "median(i)|median(l)", not: true},
+	{by: "s", aggs: "median(i)|median(l)", not: true, apart: true},
 	{by: "s", aggs: "median(i)|count(distinct i)|sum(distinct i)|sum(i)"},
 	{by: "b;s", aggs: "count(distinct t)|mode(t)"},
-	{by: "s", aggs: "median(i)|count(distinct l)", not: true},
+	{by: "s", aggs: "median(i)|count(distinct l)", not: true, apart: true},
 	{by: "s", aggs: "mad(i)", not: true},
 	{by: "s", aggs: "median(w)", not: true},
 }
@@ -63,7 +67,7 @@ func TestCounted(t *testing.T) {
 				if (err == nil) != (wantErr == nil) || !slices.Equal(got, want) {
 					t.Errorf("%+v: %v, want %v; %q, want %q", x, err, wantErr, got, want)
 				}
-				if plan, err := gagg.Plan(t.Context(), q, o); err != nil || plan.Counted == x.not {
+				if plan, err := gagg.Plan(t.Context(), q, o); err != nil || plan.Counted == x.not || (len(plan.Subqueries) > 0) != x.apart {
 					t.Errorf("%+v: %s, %v", x, plan, err)
 				}
 			})
@@ -88,6 +92,36 @@ func TestCountedMemory(t *testing.T) {
 		}
 		if got, want := mustAnswer(t, q, o), mustAnswer(t, q, gagg.Options{Device: "cpu"}); !slices.Equal(got, want) {
 			t.Errorf("%d bytes: %q, want %q", x.limit, got, want)
+		}
+	}
+}
+
+// Where nothing tells how often values come, a run begins to count them, and begins anew if they
+// come too seldom: the answer is the same. One that begins anew does not try again.
+func TestCountedTried(t *testing.T) {
+	t.Parallel()
+	from := gagg.Files(regroupFile(t, 20_000))
+	for _, x := range []struct {
+		by, agg string
+		repeats float64
+		again   int
+	}{
+		{"s", "median(i)", 1, 0},
+		{"s", "median(i)", 1e6, 1},
+		{"l", "median(i)", 5, 1},
+		{"s", "mode(i)", 1, 1},
+		{"s", "max(i)", 1e6, 0},
+	} {
+		q := gagg.Query{From: from, By: []string{x.by}, Aggs: exprs(x.agg, "count(*)"), Where: "b"}
+		want := mustAnswer(t, q, tune{gagg.CountsNone()}.of(gagg.Options{Device: "cpu"}))
+		var log bytes.Buffer
+		o := tune{gagg.CountsTried(x.repeats)}.of(gagg.Options{Device: "cpu", Threads: 1, BatchRows: 100, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		got := mustAnswer(t, q, o)
+		if again := strings.Count(log.String(), "read again"); again != x.again || !slices.Equal(got, want) {
+			t.Errorf("%+v: %d times anew; %q, want %q", x, again, got, want)
+		}
+		if plan, err := gagg.Plan(t.Context(), q, o); err != nil || plan.Counted == (x.agg == "max(i)") {
+			t.Errorf("%+v: %s, %v", x, plan, err)
 		}
 	}
 }

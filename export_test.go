@@ -53,6 +53,15 @@ func CountsNone() Change {
 	return func(t *exec.Tuning) { t.Plan.Counting.From = math.MaxInt64 }
 }
 
+// CountsTried has runs begin to count values, which lists of each group's are counted as long as
+// a group comes in so many rows, and others never.
+func CountsTried(repeats float64) Change {
+	return func(t *exec.Tuning) {
+		t.Plan.Counting = plan.Counting{Repeats: math.MaxFloat64, TriedValues: math.Inf(1), TriedRepeats: repeats}
+		t.Plan.Table.MinRows = 100
+	}
+}
+
 // PartLeast has row groups cut into parts of so few bytes.
 func PartLeast(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.PartLeast = bytes } }
 

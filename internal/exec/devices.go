@@ -80,8 +80,16 @@ func (o *Options) opensBeside(initialized func() bool) bool {
 	return o.LastRun && (o.MemoryLimit == 0 || o.MemoryLimit >= driverMemory) && initialized()
 }
 
-// reconsider reports, by what workers have seen, whether another run with devices would be faster.
+// reconsider reports, by what workers have seen, whether another run would be faster: one that does
+// not count values, or one with devices.
 func (r *run) reconsider(seen cpu.Sample) bool {
+	if r.plan.Uncounts(seen) {
+		r.uncounts.Store(true)
+		return true
+	}
+	if !r.plan.Device.Reconsiders {
+		return false
+	}
 	seen, rounds := r.samples.add(seen, r.plan.Threads)
 	if rounds < believed {
 		return false

@@ -14,9 +14,9 @@ import (
 
 // This file is queries of which groups are made by other keys first, with the states of all
 // aggregates: by the keys and a distinct value, or by parts of the keys and that, where devices
-// make them; by the keys and a value that is counted, with devices or without. These are grouped by the
-// keys before anything is put out: by the device that has all of them (gpu.Regroup), or by the CPU
-// (cpu.Run.Regroup). From there on devices have no part in the run, but for the first of these.
+// make them; by the keys and a value that is counted, with devices or without. These are grouped by
+// the keys before anything is put out: by the device that has all of them (gpu.Regroup), or by the
+// CPU (cpu.Run.Regroup). From there on devices have no part in the run, but for the first of these.
 
 // regroup groups the groups of an attempt by the keys alone, on the CPU.
 func (r *run) regroup(ctx context.Context, a *attempt) error {

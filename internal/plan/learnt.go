@@ -21,7 +21,8 @@ type Learnt struct {
 	Special bool               // there are NaN or infinities
 	Widened int                // how often that was learnt
 
-	Device bool // workers have seen that a device pays
+	Device    bool // workers have seen that a device pays
+	Uncounted bool // workers have seen that values come too seldom to be counted
 
 	Text  int64 // bytes of the longest text
 	Read  int64 // bytes that reading takes beside those of usual pages
@@ -39,6 +40,9 @@ func (l *Learnt) Add(err error) (more bool) {
 	}
 	if errors.Is(err, cpu.ErrReconsider) && !l.Device {
 		l.Device, more = true, true
+	}
+	if errors.Is(err, ErrUncounted) && !l.Uncounted {
+		l.Uncounted, more = true, true
 	}
 	var outside *agg.WindowError
 	if errors.As(err, &outside) {

@@ -101,6 +101,7 @@ type Plan struct {
 	KeyColumns []key.Column
 	Sets       []Set          // distinct values, or one that is counted, grouped by beside the keys
 	Counted    bool           // of the one in Sets the values are counted (counted.go)
+	Tried      bool           // whether that pays is to be seen (Uncounts)
 	Divided    *Divided       // keys that devices do not compute; nil: there are none, or workers do
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
@@ -152,6 +153,10 @@ func Make(in Inputs) (_ *Plan, err error) {
 	p.placeKeys()
 	p.planWindows()
 	p.Device = p.decideDevice()
+	if p.Tried && p.Device.Use { // workers would not see the groups of a device
+		in.Learnt.Uncounted = true
+		return Make(in)
+	}
 	if p.Device.reconsiders() {
 		p.Device.Use, p.Device.Reconsiders = false, true
 		p.Device.Reason += "; the CPU begins, and a GPU takes over if workers find it so"

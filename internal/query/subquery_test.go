@@ -22,10 +22,14 @@ func TestSubqueries(t *testing.T) {
 	}{
 		{aggs: "count(*), sum(x)"},
 		{aggs: "count(*), count(distinct x)", want: []string{"count_distinct(x) count(*)"}, cols: []string{"bzax"}},
-		{aggs: "count(distinct x), count(*), count(distinct y), sum(distinct x), max(y)",
-			want: []string{"count_distinct(x) sum(distinct x) count(*) max(y)", "count_distinct(y)"}, cols: []string{"bzaxy", "bzay"}},
-		{aggs: "median(x) + count(distinct y) / sum(z), quantile(x, 0.9), mode(y)",
-			want: []string{"median(x) quantile(x, 0.9) sum(z)", "count_distinct(y) mode(y)"}, cols: []string{"bzax", "bzay"}},
+		{
+			aggs: "count(distinct x), count(*), count(distinct y), sum(distinct x), max(y)",
+			want: []string{"count_distinct(x) sum(distinct x) count(*) max(y)", "count_distinct(y)"}, cols: []string{"bzaxy", "bzay"},
+		},
+		{
+			aggs: "median(x) + count(distinct y) / sum(z), quantile(x, 0.9), mode(y)",
+			want: []string{"median(x) quantile(x, 0.9) sum(z)", "count_distinct(y) mode(y)"}, cols: []string{"bzax", "bzay"},
+		},
 		{aggs: "count(distinct x), list(y)"}, // a list does not come back
 		{aggs: "count(distinct x), count(distinct y)", sets: "rollup"},
 	} {
