@@ -1,7 +1,10 @@
 package gagg_test
 
 import (
+	"bytes"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -39,6 +42,34 @@ func TestDeviceCounted(t *testing.T) {
 			if k == 0 && (plan.GPU == nil || len(s.Fallbacks) > 0) != x.workers {
 				t.Errorf("%+v: %s, %v", x, plan, s.Fallbacks)
 			}
+		}
+	}
+}
+
+// Where a device may be used the CPU still counts values first, where nothing tells how often they
+// come; if they come too seldom, the device has the run that begins anew. One that is asked for has
+// all rows.
+func TestDeviceCountedTried(t *testing.T) {
+	gputest.Need(t, 1)
+	q := gagg.Query{From: gagg.Files(regroupFile(t, 20_000)), By: []string{"s"}, Aggs: exprs("median(i)", "count(*)"), Where: "b"}
+	want := mustAnswer(t, q, tune{gagg.CountsNone()}.of(gagg.Options{Device: "cpu"}))
+	for _, x := range []struct {
+		option  string
+		repeats float64
+		again   int
+		device  string
+	}{
+		{"auto", 1, 0, "cpu"},
+		{"auto", 1e6, 1, "gpu:0"},
+		{"gpu", 1, 0, "gpu:0"},
+	} {
+		var log bytes.Buffer
+		o := tune{gagg.DevicePays(), gagg.CountsTried(x.repeats)}.of(gagg.Options{
+			Device: x.option, Threads: 1, BatchRows: 100, GPUMemory: 32 << 20, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		})
+		got, s, err := answerStats(t, q, o)
+		if again := strings.Count(log.String(), "read again"); err != nil || again != x.again || s.Device != x.device || !slices.Equal(got, want) {
+			t.Errorf("%+v: on %s, %d times anew, %v; %q, want %q", x, s.Device, again, err, got, want)
 		}
 	}
 }

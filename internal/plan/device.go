@@ -224,25 +224,10 @@ func (p *planner) deviceByKeys() Device {
 		f.Groups = p.expectedGroups()
 		d.Choice = d.choose(*f)
 	}
-	if d.Use && !spec.Required() && f.Regroup && !p.unknownParts() {
+	if d.Use && !spec.Required() && f.Regroup {
 		d.expectUsual()
 	}
 	return d
-}
-
-// unknownParts reports whether nothing tells how many values two or more parts of the keys have:
-// there may be a group for each row then (taxi trips, by dropoff - pickup).
-func (p *planner) unknownParts() bool {
-	if p.Divided == nil {
-		return false
-	}
-	unknown := 0
-	for _, e := range p.Divided.Parts {
-		if math.IsInf(expectedDistinct(e, p.Facts.Rows, p.scan), 1) {
-			unknown++
-		}
-	}
-	return unknown > 1
 }
 
 // expectUsual expects the usual number of groups of a device that regroups, if there may be more,

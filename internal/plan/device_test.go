@@ -413,3 +413,22 @@ func TestExpectedGroups(t *testing.T) {
 		}
 	}
 }
+
+// auto divides no keys where nothing tells how many values two of their parts have: there may be as
+// many groups as rows.
+func TestUnknownParts(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		by, device string
+		divided    bool
+	}{
+		{"strftime(ordered_at, '%Y-%m') || customer", "auto", true},
+		{"strftime(ordered_at, '%H:%M:%S') || price", "auto", false},
+		{"strftime(ordered_at, '%H:%M:%S') || price", "gpu", true},
+	} {
+		p := planning(t, orders, grouped(x.by, "count(*)"), Options{DevicePresent: true, Device: spec(t, x.device), Threads: 4})
+		if p.divide() != nil != x.divided {
+			t.Errorf("%+v: divided %t", x, !x.divided)
+		}
+	}
+}

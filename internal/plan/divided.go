@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/device"
@@ -35,7 +36,7 @@ func (p *planner) divide() *Divided {
 		return nil
 	}
 	parts, rest, ok := expr.Divide(q.Keys, func(e *expr.Expr) bool { return !p.isDivided(e) }, p.isCut)
-	if !ok || len(parts) == 0 {
+	if !ok || len(parts) == 0 || !p.Options.Device.Required() && p.unknownParts(parts) {
 		return nil
 	}
 	columns := make([]key.Column, len(parts))
@@ -48,6 +49,19 @@ func (p *planner) divide() *Divided {
 	d := &Divided{Parts: parts, Keys: rest, AtMost: p.atMostBy(parts)}
 	d.Layout = key.NewLayout(columns)
 	return d
+}
+
+// unknownParts reports whether nothing tells how many values two or more parts of the keys have:
+// there may be a group for each row then, of which the CPU would compute the keys as it does of rows
+// (taxi trips, by dropoff - pickup).
+func (p *planner) unknownParts(parts []*expr.Expr) bool {
+	unknown := 0
+	for _, e := range parts {
+		if math.IsInf(expectedDistinct(e, p.Facts.Rows, p.scan), 1) {
+			unknown++
+		}
+	}
+	return unknown > 1
 }
 
 // isDivided reports whether devices are to group by parts of a key: it is neither a column nor

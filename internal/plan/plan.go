@@ -154,8 +154,12 @@ func Make(in Inputs) (_ *Plan, err error) {
 	p.planWindows()
 	p.Device = p.decideDevice()
 	if p.Tried && p.Device.Use { // workers would not see the groups of a device
-		in.Learnt.Uncounted = true
-		return Make(in)
+		if p.Device.Facts.Spec.Required() || p.Learnt.Device {
+			in.Learnt.Uncounted = true
+			return Make(in)
+		}
+		p.Device.Use = false
+		p.Device.Reason += "; the CPU counts values first"
 	}
 	if p.Device.reconsiders() {
 		p.Device.Use, p.Device.Reconsiders = false, true
