@@ -52,8 +52,8 @@ func (p *planner) divide() *Divided {
 }
 
 // unknownParts reports whether nothing tells how many values two or more parts of the keys have:
-// there may be a group for each row then, of which the CPU would compute the keys as it does of rows
-// (taxi trips, by dropoff - pickup).
+// there may be a group for each row then, of which the CPU would compute the keys as it does of
+// rows (taxi trips, by dropoff - pickup).
 func (p *planner) unknownParts(parts []*expr.Expr) bool {
 	unknown := 0
 	for _, e := range parts {
