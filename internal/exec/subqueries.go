@@ -38,12 +38,19 @@ type subquery struct {
 	plan  *plan.Plan
 }
 
+// leastShared is the least memory limit that is shared by a subquery and the last run: the whole
+// query does with less (not measured).
+const leastShared = 256 << 20
+
 // chooseSubqueries divides the query, if no device does it as one, and devices that do the
 // subqueries are asked for or predicted to be faster; or if the CPU does it, and counts values in a
 // subquery that it would not count in the query.
 func (p *prepared) chooseSubqueries(q Request) {
 	d := &p.plan.Device
-	if q.compile != nil || d.Use && d.Facts.Unsupported == "" || d.Reconsiders || p.plan.Counted || !p.plan.Rereadable {
+	if q.compile != nil || d.Use || d.Reconsiders || p.plan.Counted || !p.plan.Rereadable {
+		return
+	}
+	if limit := p.opt.MemoryLimit; 0 < limit && limit < leastShared {
 		return
 	}
 	calls := p.compiled.Subqueries()
@@ -68,7 +75,7 @@ func (p *prepared) chooseSubqueries(q Request) {
 			return
 		}
 	}
-	if counts && !d.Use {
+	if counts && !d.Facts.Spec.Required() {
 		p.subqueries = subqueries
 	}
 }
