@@ -53,6 +53,9 @@ func (p *prepared) chooseSubqueries(q Request) {
 	if limit := p.opt.MemoryLimit; 0 < limit && limit < leastShared {
 		return
 	}
+	if _, few := p.plan.HashLimit(); few { // most rows are dropped before they are grouped
+		return
+	}
 	calls := p.compiled.Subqueries()
 	if len(calls) < 2 {
 		return
