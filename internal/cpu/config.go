@@ -31,9 +31,6 @@ type Filled struct{ Keys, Args []bool }
 // ErrFilled is a NULL in a column that is not expected to have any (Config.Filled).
 var ErrFilled = errors.New("a column that was not expected to have a NULL has one")
 
-// ErrReconsider ends a run that Run.Reconsider said should end.
-var ErrReconsider = errors.New("a run with a device is predicted to be faster")
-
 // ErrRange is an argument that is not where it is expected (Config.Ranges).
 var ErrRange = errors.New("a value is beyond what the statistics of its column say")
 

@@ -82,15 +82,15 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 // again whether a device would be faster: some 20 ms. Asking compares counts.
 const deviceChecks = 4
 
-// reconsiders reports, every so many rows, whether the run should end for one with an accelerator.
-func (w *Worker) reconsiders() bool {
+// askReconsider asks, every so many rows, whether the run should end for another one.
+func (w *Worker) askReconsider() error {
 	if w.read < w.nextAsk {
-		return false
+		return nil
 	}
 	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
 	w.pace.turn(w.read)
 	if w.selected == 0 {
-		return false
+		return nil
 	}
 	seen, shared := w.seen()
 	if shared != w.told.shared {

@@ -5,9 +5,9 @@ import "context"
 // setup is a configuration that a test may still change, with the accelerator and the last run.
 type setup struct {
 	*Config
-	accelerator Accelerator       // nil: none
-	reconsider  func(Sample) bool // nil: a run does not
-	last        *Run              // nil: there was none yet
+	accelerator Accelerator        // nil: none
+	reconsider  func(Sample) error // nil: a run does not
+	last        *Run               // nil: there was none yet
 }
 
 // run is the last run, or a new one.

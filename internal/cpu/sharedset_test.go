@@ -206,11 +206,11 @@ func TestDistinctTold(t *testing.T) {
 		cfg.Table.MinRows = 500
 		var last Sample
 		halves := 0
-		cfg.reconsider = func(s Sample) bool {
+		cfg.reconsider = func(s Sample) error {
 			if last = s; s.Half.Rows > 0 && 2*s.Half.Rows <= s.Rows {
 				halves++
 			}
-			return false
+			return nil
 		}
 		if _, _, err := r.run(t, cfg, 1); err != nil {
 			t.Fatal(err)

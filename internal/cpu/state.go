@@ -12,9 +12,9 @@ import (
 // It is used for one reading of an input. Group reads it; mergers merge the groups.
 type Run struct {
 	cfg         *Config
-	accelerator Accelerator       // nil: there is none, or it turned out that it takes nothing
-	reconsider  func(Sample) bool // nil: the run does not reconsider
-	inner       []*inner          // of each of Config.Distinct
+	accelerator Accelerator        // nil: there is none, or it turned out that it takes nothing
+	reconsider  func(Sample) error // nil: the run does not reconsider
+	inner       []*inner           // of each of Config.Distinct
 
 	// rows is how many rows all workers are to see; -1: not known. It is Config.Rows until groups
 	// of inner runs come in place of the input's rows.
@@ -66,8 +66,9 @@ func NewRun(cfg Config) *Run {
 func (r *Run) Accelerate(a Accelerator) { r.accelerator = a }
 
 // Reconsider has workers ask, every so many rows, by what they have seen, whether the run should
-// end with ErrReconsider. It is called before they begin, of a run without an accelerator.
-func (r *Run) Reconsider(ends func(Sample) bool) { r.reconsider = ends }
+// end: the error that ends returns ends it. It is called before they begin, of a run without an
+// accelerator.
+func (r *Run) Reconsider(ends func(Sample) error) { r.reconsider = ends }
 
 // Expected is about how many groups there will be; 0: not known yet.
 func (r *Run) Expected() int64 { return r.expected.Load() }

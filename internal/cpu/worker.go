@@ -220,8 +220,8 @@ func (w *Worker) add(b *column.Batch) error {
 	w.read += b.Stands()
 	if w.run.reconsider != nil {
 		w.pace.begin(w.read)
-		if w.reconsiders() {
-			return ErrReconsider
+		if err := w.askReconsider(); err != nil {
+			return err
 		}
 	}
 	b, err := w.filter(b)

@@ -13,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/plan"
 	"github.com/gagg-dev/gagg/internal/trace"
 	"github.com/gagg-dev/gagg/merge"
 )
@@ -80,19 +81,18 @@ func (o *Options) opensBeside(initialized func() bool) bool {
 	return o.LastRun && (o.MemoryLimit == 0 || o.MemoryLimit >= driverMemory) && initialized()
 }
 
-// reconsider reports, by what workers have seen, whether another run would be faster: one that does
+// reconsider ends the run if another one would be faster, by what workers have seen: one that does
 // not count values, or one with devices.
-func (r *run) reconsider(seen cpu.Sample) bool {
+func (r *run) reconsider(seen cpu.Sample) error {
 	if r.plan.Uncounts(seen) {
-		r.uncounts.Store(true)
-		return true
+		return plan.ErrUncounted
 	}
 	if !r.plan.Device.Reconsiders {
-		return false
+		return nil
 	}
 	seen, rounds := r.samples.add(seen, r.plan.Threads)
 	if rounds < believed {
-		return false
+		return nil
 	}
 	opening := time.Duration(0)
 	if !r.opening.IsZero() {
@@ -100,10 +100,11 @@ func (r *run) reconsider(seen cpu.Sample) bool {
 	}
 	choice := r.plan.Device.Anew(seen, rounds >= settled, opening)
 	r.reconsidered.Store(&choice)
-	if choice.Use {
-		r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
+	if !choice.Use {
+		return nil
 	}
-	return choice.Use
+	r.opt.logger().Debug("a device pays", slog.String("reason", choice.Reason), slog.Any("seen", seen))
+	return plan.ErrDevicePays
 }
 
 // deviceLayout is the rows of a device, which have such keys and states.

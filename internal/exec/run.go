@@ -16,7 +16,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/plan"
@@ -88,7 +87,6 @@ type run struct {
 	ranges     []merge.Range // of partitions, which are merged one after the other
 	learnt     plan.Learnt
 	samples    samples
-	uncounts   atomic.Bool // it ends since values come too seldom to be counted
 	// what was last predicted while workers read; nil: nothing was
 	reconsidered atomic.Pointer[plan.Choice]
 	opening      time.Time // when a device began to be opened beside workers; zero: none did
@@ -146,16 +144,11 @@ func (r *run) aggregate(ctx context.Context) error {
 	if r.plan.Device.Reconsiders || r.plan.Tried {
 		first.run.Reconsider(r.reconsider)
 	}
-	if r.plan.Device.Reconsiders {
-		if r.opt.opensBeside(device.Initialized) {
-			r.opening = time.Now()
-			r.plan.Device.Facts.Spec.Begin(true)
-		}
+	if r.plan.Device.Reconsiders && r.opt.opensBeside(device.Initialized) {
+		r.opening = time.Now()
+		r.plan.Device.Facts.Spec.Begin(true)
 	}
 	err := r.group(ctx, first)
-	if errors.Is(err, cpu.ErrReconsider) && r.uncounts.Load() {
-		err = plan.ErrUncounted
-	}
 	first.logDevices(r.opt.logger())
 	switch {
 	case r.mayFailOver(err):

@@ -29,6 +29,14 @@ type Learnt struct {
 	Alone bool  // no plan for several threads has room for such texts; one for one thread may
 }
 
+// What ends a run of which workers have seen that another one would be faster.
+var (
+	// ErrDevicePays: with a device
+	ErrDevicePays = errors.New("a run with a device is predicted to be faster")
+	// ErrUncounted: values that the run has begun to count are not counted
+	ErrUncounted = errors.New("values that are counted come too seldom")
+)
+
 // Add adds what an error tells, and reports whether that is anything new. A type is widened a few
 // times at most.
 func (l *Learnt) Add(err error) (more bool) {
@@ -38,7 +46,7 @@ func (l *Learnt) Add(err error) (more bool) {
 	if errors.Is(err, cpu.ErrRange) && !l.Ranges {
 		l.Ranges, more = true, true
 	}
-	if errors.Is(err, cpu.ErrReconsider) && !l.Device {
+	if errors.Is(err, ErrDevicePays) && !l.Device {
 		l.Device, more = true, true
 	}
 	if errors.Is(err, ErrUncounted) && !l.Uncounted {

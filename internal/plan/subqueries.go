@@ -10,8 +10,8 @@ func JoinDevices(subqueries []*Plan) Device {
 	d := subqueries[0].Device
 	all := Choice{Use: d.Facts.Spec.Required(), Reason: d.Reason}
 	predicted := true
-	for _, b := range subqueries {
-		c := b.Device.Choice
+	for _, s := range subqueries {
+		c := s.Device.Choice
 		predicted = predicted && c.CPU > 0
 		all.CPU, all.Device = all.CPU+c.CPU, all.Device+min(c.CPU, c.Device)
 	}

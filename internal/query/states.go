@@ -147,7 +147,7 @@ func (q *Compiled) stateColumn(in Columns, c StateColumn) (*expr.Expr, error) {
 	}
 	batch := len(q.Cols)
 	q.Cols = append(q.Cols, i)
-	return expr.Bind(&expr.Column{Name: c.Name}, "", func(string) (int, column.Type, error) { return batch, c.Type, nil })
+	return columnAt(c.Name, batch, c.Type)
 }
 
 // inArrow is a type as it comes back from Arrow: a time of day has lost its mark of UTC.

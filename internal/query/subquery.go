@@ -94,7 +94,7 @@ func (q *Compiled) Subquery(in Columns, calls []int) (*Compiled, error) {
 		}
 	}
 	for i, t := range c.out.resultTypes() {
-		e, err := columnAt(i, t)
+		e, err := columnAt(fmt.Sprint(i), i, t)
 		if err != nil {
 			return nil, err
 		}
@@ -114,9 +114,9 @@ func (q *Compiled) resultTypes() (types []column.Type) {
 	return types
 }
 
-// columnAt is a column of batches.
-func columnAt(i int, t column.Type) (*expr.Expr, error) {
-	return expr.Bind(&expr.Column{Name: fmt.Sprint(i)}, "", func(string) (int, column.Type, error) { return i, t, nil })
+// columnAt is column i of batches.
+func columnAt(name string, i int, t column.Type) (*expr.Expr, error) {
+	return expr.Bind(&expr.Column{Name: name}, "", func(string) (int, column.Type, error) { return i, t, nil })
 }
 
 // JoinedFields is the columns of the rows that Joined takes: the keys, and the aggregates of all
@@ -133,7 +133,7 @@ func (q *Compiled) Joined() (*Compiled, error) {
 	out := *q
 	out.Where, out.Cols, out.Keys, out.Args, out.ArgTexts, out.Calls, out.Distinct = nil, nil, nil, nil, q.CallTexts, nil, nil
 	for i, t := range q.resultTypes() {
-		e, err := columnAt(i, t)
+		e, err := columnAt(fmt.Sprint(i), i, t)
 		if err != nil {
 			return nil, err
 		}
