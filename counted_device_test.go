@@ -47,29 +47,39 @@ func TestDeviceCounted(t *testing.T) {
 }
 
 // Where a device may be used the CPU still counts values first, where nothing tells how often they
-// come; if they come too seldom, the device has the run that begins anew. One that is asked for has
-// all rows.
+// come; if they come too seldom, the device has the run that begins anew, and keeps lists. If a
+// device pays, it goes on counting. One that is asked for has all rows, and counts only where keys
+// and values can have no more groups than there are rows.
 func TestDeviceCountedTried(t *testing.T) {
 	gputest.Need(t, 1)
-	q := gagg.Query{From: gagg.Files(regroupFile(t, 20_000)), By: []string{"s"}, Aggs: exprs("median(i)", "count(*)"), Where: "b"}
-	want := mustAnswer(t, q, tune{gagg.CountsNone()}.of(gagg.Options{Device: "cpu"}))
+	from := gagg.Files(regroupFile(t, 20_000))
 	for _, x := range []struct {
+		agg     string // of a column with any number of values, or one with few
 		option  string
 		repeats float64
+		pays    gagg.Change
 		again   int
 		device  string
+		counts  bool // on the device, which groups by the keys and the value
 	}{
-		{"auto", 1, 0, "cpu"},
-		{"auto", 1e6, 1, "gpu:0"},
-		{"gpu", 1, 0, "gpu:0"},
+		{"median(i)", "auto", 1, gagg.DevicePays(), 0, "cpu", false},
+		{"median(i)", "auto", 1e6, gagg.DevicePays(), 1, "gpu:0", false},
+		{"median(i)", "auto", 1, gagg.DeviceNear(), 1, "gpu:0", true},
+		{"median(i)", "gpu", 1, gagg.DevicePays(), 0, "gpu:0", false},
+		{"median(length(s))", "gpu", 1, gagg.DevicePays(), 0, "gpu:0", true},
 	} {
+		q := gagg.Query{From: from, By: []string{"s"}, Aggs: exprs(x.agg, "count(*)"), Where: "b"}
+		want := mustAnswer(t, q, tune{gagg.CountsNone()}.of(gagg.Options{Device: "cpu"}))
 		var log bytes.Buffer
-		o := tune{gagg.DevicePays(), gagg.CountsTried(x.repeats)}.of(gagg.Options{
+		o := tune{x.pays, gagg.CountsTried(x.repeats)}.of(gagg.Options{
 			Device: x.option, Threads: 1, BatchRows: 100, GPUMemory: 32 << 20, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		})
 		got, s, err := answerStats(t, q, o)
 		if again := strings.Count(log.String(), "read again"); err != nil || again != x.again || s.Device != x.device || !slices.Equal(got, want) {
 			t.Errorf("%+v: on %s, %d times anew, %v; %q, want %q", x, s.Device, again, err, got, want)
+		}
+		if s.Device != "cpu" && (len(s.Distinct) > 0) != x.counts {
+			t.Errorf("%+v: groups by values: %v", x, s.Distinct)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -36,8 +37,10 @@ func TestBuilder(t *testing.T) {
 	if err := b.Submit(); err != nil || !d.early.any() {
 		t.Errorf("%v, submitted: %t", err, d.early.any())
 	}
-	begin(false) // there is no more memory
 	d.early.fail()
+	d.err = errors.New("no device")
+	close(d.opened)
+	begin(false)
 	if got := allDeclined(t, d); !slices.Equal(got, []int{0, 1}) || drawn.Reserved() != 0 {
 		t.Errorf("units %v were declined, %d bytes are drawn", got, drawn.Reserved())
 	}

@@ -32,6 +32,12 @@ type early struct {
 	err    error        // of the first mover that failed
 }
 
+// enoughBatches is how many bytes of batches workers fill before they wait for the devices. What
+// they fill beyond that they may as well read into pinned memory, without a copy; and the driver
+// makes a context in .07 s, and in up to three times that while the process touches new memory
+// (docs/decisions/0035).
+const enoughBatches = 1 << 30
+
 // earlyTile is a tile in host memory.
 type earlyTile struct {
 	d      *Devices
@@ -60,6 +66,14 @@ func (d *Devices) earlyTile() *earlyTile {
 	memory.Commit(bytes)
 	e.held += bytes
 	return &earlyTile{d: d, words: hostmem.Make[uint64](words), memory: memory}
+}
+
+// enoughEarly reports whether so many batches wait for devices that workers had better wait too.
+func (d *Devices) enoughEarly() bool {
+	e := &d.early
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.ready && !e.gone && e.held > 0 && e.held+int64(d.config.tileBytes()) > min(e.most, enoughBatches)
 }
 
 // Words is the memory for rows, a whole number of them.

@@ -1,8 +1,11 @@
 package gpu
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Batches wait for devices in memory of the host, within its limit. Where no device comes they are
@@ -40,6 +43,47 @@ func TestEarlyBatches(t *testing.T) {
 	}
 	if d.earlyTile() != nil {
 		t.Error("a tile for a device that never comes")
+	}
+}
+
+// When enough batches wait for devices a worker waits too: until the devices are there or will not
+// be, or the run ends.
+func TestEarlyEnough(t *testing.T) {
+	for _, ends := range []string{"no device", "the run ends"} {
+		d, drawn := decodingDevices(t)
+		d.early.most, d.opened = 4096, make(chan struct{})
+		first, err := d.batchTile()
+		if first == nil || err != nil {
+			t.Fatalf("%v, %v", first, err)
+		}
+		second := make(chan error)
+		go func() {
+			tile, err := d.batchTile()
+			if tile != nil {
+				t.Errorf("%s: a tile", ends)
+			}
+			second <- err
+		}()
+		select {
+		case <-second:
+			t.Errorf("%s: a worker does not wait", ends)
+		case <-time.After(10 * time.Millisecond):
+		}
+		var want error
+		if ends == "no device" {
+			d.early.fail()
+			d.err = errors.New(ends)
+			close(d.opened)
+		} else {
+			want = context.Canceled
+			d.stop()
+		}
+		if err := <-second; !errors.Is(err, want) {
+			t.Errorf("%s: %v", ends, err)
+		}
+		if first.Release(); drawn.Reserved() != 0 {
+			t.Errorf("%s: %d bytes are drawn", ends, drawn.Reserved())
+		}
 	}
 }
 

@@ -19,10 +19,17 @@ func (d *Devices) Tile() (cpu.Tile, error) {
 	return t, nil
 }
 
-// batchTile is Tile for a batch.
+// batchTile is Tile for a batch. When enough of them wait for the devices it waits for these too.
 func (d *Devices) batchTile() (BatchTile, error) {
 	if d.config.Tiles != nil {
 		return d.config.Tiles()
+	}
+	if d.enoughEarly() {
+		select {
+		case <-d.opened:
+		case <-d.ctx.Done():
+			return nil, context.Cause(d.ctx)
+		}
 	}
 	t, err := d.tile()
 	if err != nil || t == nil {

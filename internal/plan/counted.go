@@ -42,7 +42,8 @@ var defaultCounting = Counting{From: 1 << 16, Repeats: 8, Listed: 1 << 15, Tried
 
 // countValues has the values of an argument counted, if that is expected to pay. The query changes
 // in the plan, whose threads and memory are planned once more. Where the memory limit is too small
-// for two groupings nothing is counted.
+// for two groupings nothing is counted. A device that pays goes on with what the CPU has begun to
+// count: workers have not seen values come too seldom.
 func (p *planner) countValues() error {
 	arg, pays := p.countedPays()
 	tried := !pays && p.triesCounting(arg)
@@ -57,7 +58,7 @@ func (p *planner) countValues() error {
 			c.Part, c.Counted = distinctPart, true
 		}
 	}
-	p.Query, p.Counted, p.Tried = &q, true, tried
+	p.Query, p.Counted, p.Tried = &q, true, tried && !p.Learnt.Device
 	if err := p.planThreads(); err == nil {
 		return nil
 	}
@@ -100,6 +101,7 @@ func (p *planner) countedPays() (arg int, pays bool) {
 	for _, e := range p.Query.Keys {
 		groups *= p.countedValues(e)
 	}
+	p.countable = groups
 	if groups*how.Repeats > float64(p.Facts.Rows) {
 		return arg, false
 	}

@@ -191,7 +191,7 @@ func TestDeviceAnewEarly(t *testing.T) {
 	}{
 		{.004, false, false}, // .4 s to come, where a device takes that too
 		{.0055, false, true},
-		{.008, true, true},
+		{.012, true, true},
 	} {
 		seen := cpu.Sample{Seconds: x.seconds, Read: all / 100, Selected: all / 100, Seen: cpu.Seen{Rows: all / 100, Groups: 5}}
 		if early, settled := d.Anew(seen, false, 0), d.Anew(seen, true, 0); early.Use != x.early || settled.Use != x.settled {

@@ -120,6 +120,8 @@ type planner struct {
 	scan input.Scan
 	left int64 // of the memory limit, beside the metadata; 0: there is none
 	cuts bool  // devices take parts of texts out of these
+
+	countable float64 // groups by the keys and a value that may be counted, at most; 0: none may
 }
 
 func newPlanner(in Inputs) *planner {
@@ -154,12 +156,16 @@ func Make(in Inputs) (_ *Plan, err error) {
 	p.planWindows()
 	p.Device = p.decideDevice()
 	if p.Tried && p.Device.Use { // workers would not see the groups of a device
-		if p.Device.Facts.Spec.Required() || p.Learnt.Device {
+		switch required := p.Device.Facts.Spec.Required(); {
+		case required && p.countable > float64(p.Facts.Rows):
 			in.Learnt.Uncounted = true
 			return Make(in)
+		case required:
+			p.Tried = false
+		default:
+			p.Device.Use = false
+			p.Device.Reason += "; the CPU counts values first"
 		}
-		p.Device.Use = false
-		p.Device.Reason += "; the CPU counts values first"
 	}
 	if p.Device.reconsiders() {
 		p.Device.Use, p.Device.Reconsiders = false, true
