@@ -40,6 +40,7 @@ type bound struct {
 	// of a strict node whose one argument is a time: how many of its steps, from a multiple of as
 	// many on, give the same text; 0: that is not known
 	bucket int64
+	split  bool    // another node makes the other part of the same word
 	skip   skipper // what bounds say about it; nil: nothing is known
 	narrow bool    // the kernel takes narrow vectors, and may give one
 	sure   bool    // the kernel never fails

@@ -13,6 +13,7 @@ import (
 // difference is how date_diff and date_sub count a unit.
 type difference struct {
 	ofDay func(days int64) int64 // date_diff: the unit that a day lies in
+	words []wordOp               // the same as operations on the day
 	// units of so many days: date_diff counts days, and takes whole units of them
 	days   int64
 	micros int64 // of so many microseconds
@@ -26,12 +27,14 @@ var differences = sync.OnceValue(func() map[string]difference {
 		"microsecond": {micros: 1}, "millisecond": {micros: 1e3}, "second": {micros: 1e6}, "minute": {micros: 60e6}, "hour": {micros: 3600e6},
 		"epoch": {micros: 1e6},
 		"day":   {days: 1}, "week": {days: 7}, "yearweek": {days: 7}, "dayofweek": {days: 1}, "isodow": {days: 1}, "dayofyear": {days: 1},
-		"month":   {ofDay: month, months: 1},
-		"quarter": {ofDay: func(days int64) int64 { return month(days) / 3 }, months: 3},
-		"isoyear": {ofDay: func(days int64) int64 { y, _ := isoWeek(days); return y }},
+		"month":   {ofDay: month, words: monthNumberWords, months: 1},
+		"quarter": {ofDay: func(days int64) int64 { return month(days) / 3 }, words: slices.Concat(monthNumberWords, []wordOp{{code: CodeDivide, with: 3}}), months: 3},
+		"isoyear": {ofDay: func(days int64) int64 { y, _ := isoWeek(days); return y }, words: dayWords["isoyear"]},
 	}
 	for name, years := range map[string]int64{"year": 1, "decade": 10, "century": 100, "millennium": 1000} {
-		units[name] = difference{ofDay: yearPart(func(y int64) int64 { return y / years }), months: 12 * years}
+		units[name] = difference{
+			ofDay: yearPart(func(y int64) int64 { return y / years }), words: []wordOp{{code: CodeCivil}, {code: CodeDivide, with: uint64(years)}}, months: 12 * years,
+		}
 	}
 	return units
 })
@@ -61,40 +64,33 @@ func dateDiff(c *call) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.micros > 0 {
-		return c.strict(boundaries(newDivisor(d.micros)), inMicros(c.args[1], c.n), inMicros(c.args[2], c.n)), nil
-	}
-	part := d.ofDay
-	if part == nil {
-		part = func(days int64) int64 { return days }
-	}
-	from := strict(int64Type, c.n, dayKernel(part, newDivisor(stepsPerDay(c.args[1].typ))), c.args[1])
-	to := strict(int64Type, c.n, dayKernel(part, newDivisor(stepsPerDay(c.args[2].typ))), c.args[2])
-	n := intArithmetic("-", int64Type, to, from, c.n)
+	n := intArithmetic("-", int64Type, d.number(c.args[2], c.n), d.number(c.args[1], c.n), c.n)
 	if d.days > 1 {
 		n = intArithmetic("//", int64Type, n, newConst(intValue(d.days)), c.n)
 	}
 	return n, nil
 }
 
-// boundaries counts the multiples of step between two numbers. The count overflows only for a
-// step of one.
-func boundaries(step divisor) kernel {
+// number is the number of the unit that x lies in; of weeks and the like that of the day.
+func (d difference) number(x *bound, src Node) *bound {
+	part, words, perDay := d.ofDay, d.words, stepsPerDay(x.typ)
+	switch {
+	case d.micros > 0:
+		return strict(int64Type, src, floors(newDivisor(d.micros)), inMicros(x, src)).onWords(wordOp{code: CodeFloor, constant: uint64(d.micros)})
+	case part == nil:
+		part, words = func(days int64) int64 { return days }, []wordOp{}
+	}
+	return strict(int64Type, src, dayKernel(part, newDivisor(perDay)), x).onWords(ofDayWords(words, perDay)...)
+}
+
+// floors divides downwards.
+func floors(by divisor) kernel {
 	return func(f *frame) error {
-		a, b, out := f.args[0].Int[:f.n], f.args[1].Int[:f.n], f.out.Int
-		alarm := false
-		for i, v := range a {
-			from, to := step.floor(v), step.floor(b[i])
-			out[i] = to - from
-			alarm = alarm || (to^from)&(to^out[i]) < 0
+		out := f.out.Int
+		for i, v := range f.args[0].Int[:f.n] {
+			out[i] = by.floor(v)
 		}
-		if !alarm {
-			return nil
-		}
-		return f.check(func(i int) bool {
-			from, to := step.floor(a[i]), step.floor(b[i])
-			return (to^from)&(to^(to-from)) < 0
-		})
+		return nil
 	}
 }
 
@@ -280,7 +276,28 @@ func (w *bucket) of(x *bound) *bound {
 		}
 		return strict(to, w.c.n, truncateDays(first, newDivisor(stepsPerDay(x.typ))), x)
 	}
-	return strict(to, w.c.n, multiples(w.origin, newDivisor(w.span.Days*microsPerDay+w.span.Micros)), inMicros(x, w.c.n))
+	step := w.span.Days*microsPerDay + w.span.Micros
+	n := strict(to, w.c.n, multiples(w.origin, newDivisor(step)), inMicros(x, w.c.n))
+	if ops := multipleWords(w.origin, step); ops != nil {
+		n.onWords(ops...)
+	}
+	return n
+}
+
+// multipleWords is multiples as operations on words. They fail for some values more, near the ends
+// of what an int64 holds; nil: there are none.
+func multipleWords(origin, step int64) []wordOp {
+	far := max(origin, -origin)
+	if far < 0 || far > math.MaxInt64-step {
+		return nil
+	}
+	return []wordOp{
+		{code: CodeWithin, constant: uint64(math.MaxInt64 - far - step)},
+		addWord(-origin),
+		{code: CodeFloor, constant: uint64(step)},
+		{code: CodeMultiply, with: uint64(step)},
+		addWord(origin),
+	}
 }
 
 // multiples cuts downwards to multiples of step from an origin on.

@@ -176,14 +176,19 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	switch {
 	case p.ofDay != nil:
 		n := c.strict(dayKernel(p.ofDay, newDivisor(stepsPerDay(x.typ))), x)
-		if ops := dayWords[p.names[0]]; ops != nil {
-			n.onWords(append([]wordOp{{code: CodeFloor, constant: uint64(stepsPerDay(x.typ))}}, ops...)...)
+		if ops := ofDayWords(dayWords[p.names[0]], stepsPerDay(x.typ)); ops != nil {
+			n.onWords(ops...)
 		}
 		return n, nil
 	case p.perEpoch != 0:
-		return c.strict(epochKernel(p.perEpoch, perSecond), x), nil
+		times, by := epochSteps(p.perEpoch, perSecond)
+		return c.strict(epochKernel(times, by), x).onWords(wordOp{code: CodeDivide, with: uint64(by)}, wordOp{code: CodeMultiply, with: uint64(times)}), nil
 	case p.wrap == 0:
-		return c.strict(epochSecondsKernel(perSecond), x), nil
+		n := c.strict(epochSecondsKernel(perSecond), x)
+		if perSecond == 0 {
+			return n.onWords(wordOp{code: CodeToDouble}, wordOp{code: CodeMultiplyDouble, with: math.Float64bits(secondsPerDay)}), nil
+		}
+		return n.onWords(wordOp{code: CodeToDouble}, wordOp{code: CodeDivideDouble, with: math.Float64bits(float64(perSecond))}), nil
 	case perSecond == 0:
 		return c.strict(func(f *frame) error { fill(f.out.Int, 0); return nil }, x), nil
 	}
@@ -195,15 +200,6 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	return c.strict(clockKernel(newDivisor(whole), newDivisor(by), times), x).onWords(
 		wordOp{code: CodeFloorRest, constant: uint64(whole)}, wordOp{code: CodeFloor, constant: uint64(by)},
 		wordOp{code: CodeMultiply, with: uint64(times)}), nil
-}
-
-// dayWords is parts of the day as operations on it.
-var dayWords = map[string][]wordOp{
-	"year":      {{code: CodeCivil}},
-	"month":     {{code: CodeCivil, constant: 1}},
-	"day":       {{code: CodeCivil, constant: 2}},
-	"quarter":   {{code: CodeCivil, constant: 1}, {code: CodeAdd, with: 2}, {code: CodeFloor, constant: 3}},
-	"dayofweek": {{code: CodeFloorRest, constant: 7}, {code: CodeAdd, with: 4}, {code: CodeFloorRest, constant: 7}},
 }
 
 // dayKernel computes a part of the day. Rows of the same day follow each other
@@ -261,16 +257,20 @@ func epochSecondsKernel(perSecond int64) kernel {
 	}
 }
 
-// epochKernel gives steps of which there are want a second, cut towards zero
-// as DuckDB does.
-func epochKernel(want, perSecond int64) kernel {
-	times, by := want*secondsPerDay, int64(1)
+// epochSteps says how steps of which there are want a second are made of those of which there are
+// perSecond, or one a day: divided by by, and times times.
+func epochSteps(want, perSecond int64) (times, by int64) {
 	switch {
 	case perSecond > want:
-		times, by = 1, perSecond/want
+		return 1, perSecond / want
 	case perSecond > 0:
-		times = want / perSecond
+		return want / perSecond, 1
 	}
+	return want * secondsPerDay, 1
+}
+
+// epochKernel makes steps by epochSteps, cut towards zero as DuckDB does.
+func epochKernel(times, by int64) kernel {
 	most := math.MaxInt64 / times
 	return func(f *frame) error {
 		in, out := f.args[0].Int[:f.n], f.out.Int

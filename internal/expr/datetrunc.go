@@ -59,7 +59,11 @@ func dateTrunc(c *call) (*bound, error) {
 	}
 	x := c.args[1]
 	if first := truncations[p.names[0]]; first != nil {
-		return c.strict(truncateDays(first, newDivisor(stepsPerDay(x.typ))), x), nil
+		n := c.strict(truncateDays(first, newDivisor(stepsPerDay(x.typ))), x)
+		if ops := ofDayWords(truncatedDayWords[p.names[0]], stepsPerDay(x.typ)); ops != nil {
+			n.onWords(append(ops, wordOp{code: CodeMultiply, with: microsPerDay})...)
+		}
+		return n, nil
 	}
 	step := p.seconds * 1e6
 	if p.perSecond > 0 {
@@ -103,7 +107,10 @@ func truncateDays(first func(days int64) int64, perDay divisor) kernel {
 // truncatingWords is truncateSteps as operations on words. They fail for some values more, near the
 // ends of what an int64 holds.
 func truncatingWords(step, perDay int64) []wordOp {
-	cut := []wordOp{{code: CodeFloor, constant: uint64(step)}, {code: CodeMultiply, with: uint64(step)}}
+	var cut []wordOp
+	if step > 1 {
+		cut = []wordOp{{code: CodeFloor, constant: uint64(step)}, {code: CodeMultiply, with: uint64(step)}}
+	}
 	if perDay > microsPerDay {
 		return append([]wordOp{{code: CodeFloor, constant: uint64(perDay / microsPerDay)}}, cut...)
 	}

@@ -4,10 +4,11 @@ package expr
 // words (OnWords) and makes groups of what it has computed: rows with the same parts have the same
 // expressions, so rest is computed once for a group of parts and not for each row.
 //
-// Each of parts is a column or operations on words that never fail, and rest makes the expressions
-// of a batch whose columns are the parts. A time of which only the day matters, or the hour or
-// minute, becomes the begin of that as a part (bound.bucket). An expression that is whole becomes a
-// part as it is, and so does what taken holds of: parts of texts that the engine takes (Cut).
+// Each of parts is a column or operations on words, and rest makes the expressions of a batch whose
+// columns are the parts. A part fails for no row for which the expressions do not. A time of which
+// only the day matters, or the hour or minute, becomes the begin of that as a part (bound.bucket).
+// An expression that is whole becomes a part as it is, and so does what taken holds of: parts of
+// texts that the engine takes (Cut).
 //
 // ok is false where a part has values that differ and are equal as keys, as floats do (-0 and 0):
 // rest may tell them apart.
@@ -18,7 +19,7 @@ func Divide(exprs []*Expr, whole, taken func(*Expr) bool) (parts, rest []*Expr, 
 		if whole(e) {
 			n = d.part(e.root)
 		} else {
-			n = d.divide(e.root)
+			n = d.divide(e.root, true)
 		}
 		rest = append(rest, &Expr{n})
 	}
@@ -52,28 +53,29 @@ func (d *divider) part(n *bound) *bound {
 	return d.read[n]
 }
 
-// divide returns the node that stands for n.
-func (d *divider) divide(n *bound) *bound {
+// divide returns the node that stands for n. always: it is computed of every row.
+func (d *divider) divide(n *bound, always bool) *bound {
 	if made := d.made[n]; made != nil {
 		return made
 	}
 	made := n
 	switch {
 	case n.kind == boundConst:
-	case n.isPart(), n.cut != nil && d.taken(&Expr{n}):
+	case n.isPart(always), n.cut != nil && d.taken(&Expr{n}):
 		return d.part(n)
-	case n.bucket > 1 && n.args[0].isPart():
+	case n.bucket > 1 && n.args[0].isPart(always):
 		made = n.over([]*bound{d.part(d.beginOf(n))})
 	case n.choose != nil:
-		c := &choice{els: d.divide(n.choose.els)}
+		c := &choice{els: d.divide(n.choose.els, false)}
 		for i, cond := range n.choose.conds {
-			c.conds, c.thens = append(c.conds, d.divide(cond)), append(c.thens, d.divide(n.choose.thens[i]))
+			c.conds, c.thens = append(c.conds, d.divide(cond, false)), append(c.thens, d.divide(n.choose.thens[i], false))
 		}
 		made = newChoice(n.typ, c)
 	default:
+		always = always && n.kind != boundAnd && n.kind != boundOr
 		args := make([]*bound, len(n.args))
 		for i, a := range n.args {
-			args[i] = d.divide(a)
+			args[i] = d.divide(a, always)
 		}
 		made = n.over(args)
 	}
@@ -81,10 +83,10 @@ func (d *divider) divide(n *bound) *bound {
 	return made
 }
 
-// isPart reports whether n is operations on words that an engine may compute of each row: some that
-// fail may never be asked for.
-func (n *bound) isPart() bool {
-	return n.kind == boundColumn || n.single != noColumn && !n.mayFail() && (&Expr{n}).OnWords()
+// isPart reports whether n is operations on words that an engine may compute of each row. What may
+// fail it computes only if the row needs it always: else it would fail for rows that do not.
+func (n *bound) isPart(always bool) bool {
+	return n.kind == boundColumn || n.single != noColumn && !n.split && (always || !n.mayFail()) && (&Expr{n}).OnWords()
 }
 
 // over is the same node over other arguments of the same types.

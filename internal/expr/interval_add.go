@@ -23,7 +23,11 @@ func plusInterval(x, interval *bound, src Node) *bound {
 	a := adder{perDay: newDivisor(stepsPerDay(x.typ)), steps: stepsPerDay(t), perMicro: perMicro}
 	a.times = a.steps / a.perDay.d
 	if s, ok := interval.constantSpan(); ok && s.Months == 0 {
-		return strict(t, src, a.addFixed(s), x)
+		n := strict(t, src, a.addFixed(s), x)
+		if by, ok := a.fixed(s); ok {
+			n.onWords(wordOp{code: CodeMultiply, with: uint64(a.times)}, addWord(by))
+		}
+		return n
 	}
 	return strict(t, src, a.add, x, interval.args[0], interval.args[1], interval.args[2])
 }
@@ -37,11 +41,7 @@ type adder struct {
 
 // addFixed adds days and microseconds that are the same for all rows.
 func (a adder) addFixed(s Span) kernel {
-	if mulOverflows(s.Days, a.steps) || mulOverflows(s.Micros, a.perMicro) {
-		return func(f *frame) error { return f.check(func(int) bool { return true }) }
-	}
-	days, micros := s.Days*a.steps, s.Micros*a.perMicro
-	by, ok := addChecked(days, micros)
+	by, ok := a.fixed(s)
 	if !ok {
 		return func(f *frame) error { return f.check(func(int) bool { return true }) }
 	}
@@ -64,6 +64,14 @@ func (a adder) addFixed(s Span) kernel {
 			return v > most || v < least || !ok
 		})
 	}
+}
+
+// fixed is days and microseconds as steps, if these fit an int64.
+func (a adder) fixed(s Span) (steps int64, ok bool) {
+	if mulOverflows(s.Days, a.steps) || mulOverflows(s.Micros, a.perMicro) {
+		return 0, false
+	}
+	return addChecked(s.Days*a.steps, s.Micros*a.perMicro)
 }
 
 // add adds intervals that vary.

@@ -219,7 +219,8 @@ func inMicros(x *bound, src Node) *bound {
 	if x.typ.Kind != column.Date && x.typ.Unit == column.Micro {
 		return retyped(int64Type, src, x)
 	}
-	return strict(int64Type, src, truncateSteps(newDivisor(1), stepsPerDay(x.typ)), x)
+	perDay := stepsPerDay(x.typ)
+	return strict(int64Type, src, truncateSteps(newDivisor(1), perDay), x).onWords(truncatingWords(1, perDay)...)
 }
 
 // between2 is l - r of timestamps: days, and what is left in microseconds.
@@ -228,6 +229,7 @@ func between2(l, r *bound, src Node) *bound {
 	day := newConst(intValue(microsPerDay))
 	days := intArithmetic("//", int64Type, all, day, src)
 	rest := intArithmetic("%", int64Type, all, day, src)
+	days.split, rest.split = true, true
 	return intervalNode(newConst(intValue(0)), days, rest)
 }
 

@@ -132,7 +132,7 @@ func lastDay(c *call) (*bound, error) {
 			return err
 		}
 		return f.check(func(i int) bool { return f.out.Int[i] != int64(int32(f.out.Int[i])) })
-	}, c.args[0]), nil
+	}, c.args[0]).onWords(append(ofDayWords(lastDayWords, stepsPerDay(c.args[0].typ)), wordOp{code: CodeWithin, constant: math.MaxInt32})...), nil
 }
 
 // intervalPart is a part of an interval: years and months of its months, days of its days, and

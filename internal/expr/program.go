@@ -176,12 +176,15 @@ func (v *Eval) EvalColumn(col int, values *column.Vector) (*column.Vector, error
 }
 
 // wordOp is an operation of a node on words. The first of a node's takes its arguments, each of the
-// others what the one before gave; an operand that is missing is with.
+// others what the one before gave, unless it says so (back); an operand that is missing is with.
 type wordOp struct {
 	code     Code
 	constant uint64
 	with     uint64
 	anyOf    []uint64 // of a comparison: whether it holds with any of them; nil: with the operands
+	// back, if not 0: the first operand is what the operation gave that is so many before this one,
+	// and a second operand what the last gave
+	back int
 }
 
 // onWords says what a node does, if it is a kernel over words; no operations: it gives its
@@ -329,8 +332,16 @@ func (c *programmer) anew(n *bound) int {
 
 // operations emits those of a node, the first of which takes registers.
 func (c *programmer) operations(ops []wordOp, args []int) int {
-	for _, op := range ops {
-		args = []int{c.operation(op, args)}
+	var made []int
+	for i, op := range ops {
+		switch {
+		case op.back > 0 && op.code.binary():
+			args = []int{made[i-op.back], args[0]}
+		case op.back > 0:
+			args = []int{made[i-op.back]}
+		}
+		at := c.operation(op, args)
+		made, args = append(made, at), []int{at}
 	}
 	return args[0]
 }

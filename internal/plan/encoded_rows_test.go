@@ -78,6 +78,13 @@ func TestComputedRowsOnDevice(t *testing.T) {
 			// of others the product overflows
 			{"i8", "sum(i64 * 64)", "i64 < 72057594037927936 and i64 > -1"},
 			{"year(date), month(date), day(date)", "sum(quarter(date)), max(dayofweek(date))", ""},
+			{"dayofyear(date), week(date), isoyear(date)", "sum(isodow(date)), max(date_part('decade', date))", ""},
+			{"date_trunc('year', date), date_trunc('quarter', date + i8)", "max(date_trunc('month', date + i16 * 11)), min(date_trunc('week', date))", ""},
+			{"date_trunc('day', cast(date as timestamp)), date_trunc('month', cast(date as timestamp))", "max(date_trunc('year', cast(date + i16 * 17 as timestamp)))", ""},
+			{"week(date + i16 * 7), isodow(cast(date as timestamp))", "max(dayofyear(date + i16 * 31)), min(date_trunc('quarter', cast(date + i16 * 29 as timestamp)))", ""},
+			{"date_diff('month', date, date + i16 * 40), date_diff('hour', cast(date as timestamp), cast(date + i8 as timestamp))", "max(date_diff('quarter', date + i8, date)), min(date_diff('week', date, date + i16))", ""},
+			{"time_bucket('10 days', date + i8), time_bucket('3 hours', cast(date as timestamp), timestamp '2001-01-01 00:17:00')", "max(epoch_ms(cast(date as timestamp))), min(epoch(date)), max(epoch(cast(date as timestamp)))", ""},
+			{"last_day(date + i16 * 31), cast(date as timestamp) + interval '3 hours'", "max(date - interval '40 days'), min(last_day(cast(date as timestamp)))", ""},
 			{"case when i8 > 3 then i16 when i8 < -20 then i32 end", "sum(case when i16 = 0 then 0 else 100 // i16 end)", ""},
 			{"coalesce(i32, i16, 0)", "sum(coalesce(f64, 1)), count(i32 + i16)", ""},
 			{"i8", "sum(i64) filter (where i8 > 0), count(*) filter (where f64 < 1), count(i32) filter (where i32 = 1)", "i16 < 3"},
