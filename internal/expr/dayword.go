@@ -19,8 +19,7 @@ var (
 	monthWords = []wordOp{{code: CodeCivil, constant: 2}, {code: CodeSubtract, back: 2}, addWord(1)}
 	// the last of its month: the day before the first of the next one
 	lastDayWords = slices.Concat(monthWords, []wordOp{addWord(31)}, monthWords, []wordOp{addWord(-1)})
-	// the first of its quarter and of its year: that of the month which so many times 28 days before
-	// the first of its own lie in
+	// the first of its quarter and of its year
 	quarterWords = monthsBefore(wordOp{code: CodeFloorRest, constant: 3})
 	yearWords    = monthsBefore()
 	// the number of the day in its year
