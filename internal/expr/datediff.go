@@ -281,7 +281,7 @@ func (w *bucket) of(x *bound) *bound {
 	if ops := multipleWords(w.origin, step); ops != nil {
 		n.onWords(ops...)
 	}
-	return n
+	return n.changesEvery(stepsOf(step, stepsPerDay(x.typ)))
 }
 
 // multipleWords is multiples as operations on words. They fail for some values more, near the ends

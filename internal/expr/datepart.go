@@ -16,7 +16,8 @@ type datePart struct {
 	alias []string // other names of the part
 	doc   string
 
-	ofDay func(days int64) int64 // a part of the calendar day; nil: one of those below
+	ofDay  func(days int64) int64 // a part of the calendar day; nil: one of those below
+	values int64                  // of a part of the calendar day, at most; 0: any number
 
 	// A part of the time of day counts steps of 1/perSecond seconds, or of
 	// seconds, within a time of wrap seconds. 0: not one of these.
@@ -28,9 +29,9 @@ type datePart struct {
 // dateParts are all parts.
 var dateParts = []datePart{
 	{names: []string{"century"}, alias: []string{"centuries"}, ofDay: yearPart(century), doc: "2001 is the first year of the 21st"},
-	{names: []string{"day", "dayofmonth"}, alias: []string{"days", "d"}, ofDay: func(days int64) int64 { _, _, d := civilFromDays(days); return d }, doc: "1 to 31"},
-	{names: []string{"dayofweek", "weekday"}, alias: []string{"dow"}, ofDay: func(days int64) int64 { return isoWeekday(days) % 7 }, doc: "0 (Sunday) to 6"},
-	{names: []string{"dayofyear"}, alias: []string{"doy"}, ofDay: dayOfYear, doc: "1 to 366"},
+	{names: []string{"day", "dayofmonth"}, alias: []string{"days", "d"}, values: 31, ofDay: func(days int64) int64 { _, _, d := civilFromDays(days); return d }, doc: "1 to 31"},
+	{names: []string{"dayofweek", "weekday"}, alias: []string{"dow"}, values: 7, ofDay: func(days int64) int64 { return isoWeekday(days) % 7 }, doc: "0 (Sunday) to 6"},
+	{names: []string{"dayofyear"}, alias: []string{"doy"}, values: 366, ofDay: dayOfYear, doc: "1 to 366"},
 	{names: []string{"decade"}, alias: []string{"decades"}, ofDay: yearPart(func(y int64) int64 { return y / 10 }), doc: "the year / 10"},
 	{names: []string{"epoch"}, doc: "seconds since 1970-01-01, or since midnight, with their fraction"},
 	{names: []string{"epoch_ms"}, perEpoch: 1e3, doc: "whole milliseconds since then"},
@@ -38,17 +39,17 @@ var dateParts = []datePart{
 	{names: []string{"epoch_us"}, perEpoch: 1e6, doc: "whole microseconds since then"},
 	{names: []string{"era"}, ofDay: yearPart(func(y int64) int64 { return truth(y > 0) }), doc: "1, and 0 before year 1"},
 	{names: []string{"hour"}, alias: []string{"hours", "hr", "h"}, wrap: secondsPerDay, seconds: 3600, doc: "0 to 23; of the time 24:00:00 24"},
-	{names: []string{"isodow"}, ofDay: isoWeekday, doc: "1 (Monday) to 7"},
+	{names: []string{"isodow"}, values: 7, ofDay: isoWeekday, doc: "1 (Monday) to 7"},
 	{names: []string{"isoyear"}, ofDay: func(days int64) int64 { y, _ := isoWeek(days); return y }, doc: "the year that the week belongs to"},
 	{names: []string{"microsecond"}, alias: []string{"microseconds", "us"}, wrap: 60, perSecond: 1e6, doc: "of the minute: 0 to 59999999"},
 	{names: []string{"millennium"}, alias: []string{"millennia"}, ofDay: yearPart(millennium), doc: "2001 is the first year of the third"},
 	{names: []string{"millisecond"}, alias: []string{"milliseconds", "ms"}, wrap: 60, perSecond: 1e3, doc: "of the minute: 0 to 59999"},
 	{names: []string{"minute"}, alias: []string{"minutes", "min", "m"}, wrap: 3600, seconds: 60, doc: "0 to 59"},
-	{names: []string{"month"}, alias: []string{"months", "mon"}, ofDay: func(days int64) int64 { _, m, _ := civilFromDays(days); return m }, doc: "1 to 12"},
+	{names: []string{"month"}, alias: []string{"months", "mon"}, values: 12, ofDay: func(days int64) int64 { _, m, _ := civilFromDays(days); return m }, doc: "1 to 12"},
 	{names: []string{"nanosecond"}, wrap: 60, perSecond: 1e9, doc: "of the minute"},
-	{names: []string{"quarter"}, alias: []string{"quarters"}, ofDay: func(days int64) int64 { _, m, _ := civilFromDays(days); return (m + 2) / 3 }, doc: "1 to 4"},
+	{names: []string{"quarter"}, alias: []string{"quarters"}, values: 4, ofDay: func(days int64) int64 { _, m, _ := civilFromDays(days); return (m + 2) / 3 }, doc: "1 to 4"},
 	{names: []string{"second"}, alias: []string{"seconds", "sec", "s"}, wrap: 60, seconds: 1, doc: "0 to 59"},
-	{names: []string{"week", "weekofyear"}, alias: []string{"weeks", "w"}, ofDay: func(days int64) int64 { _, w := isoWeek(days); return w }, doc: "1 to 53, by ISO 8601"},
+	{names: []string{"week", "weekofyear"}, alias: []string{"weeks", "w"}, values: 53, ofDay: func(days int64) int64 { _, w := isoWeek(days); return w }, doc: "1 to 53, by ISO 8601"},
 	{names: []string{"year"}, alias: []string{"years", "y"}, ofDay: yearPart(func(y int64) int64 { return y }), doc: "0 is the year before 1"},
 	{names: []string{"yearweek"}, ofDay: yearWeek, doc: "isoyear · 100 + week"},
 }
@@ -179,7 +180,10 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 		if ops := ofDayWords(dayWords[p.names[0]], stepsPerDay(x.typ)); ops != nil {
 			n.onWords(ops...)
 		}
-		return n, nil
+		if p.values > 0 {
+			return n.ofFew(p.values), nil
+		}
+		return n.changesEvery(max(leastDays[p.names[0]], 1) * stepsPerDay(x.typ)), nil
 	case p.perEpoch != 0:
 		times, by := epochSteps(p.perEpoch, perSecond)
 		return c.strict(epochKernel(times, by), x).onWords(wordOp{code: CodeDivide, with: uint64(by)}, wordOp{code: CodeMultiply, with: uint64(times)}), nil
@@ -199,7 +203,7 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	whole, by, times := p.clockSteps(wrap, perSecond)
 	return c.strict(clockKernel(newDivisor(whole), newDivisor(by), times), x).onWords(
 		wordOp{code: CodeFloorRest, constant: uint64(whole)}, wordOp{code: CodeFloor, constant: uint64(by)},
-		wordOp{code: CodeMultiply, with: uint64(times)}), nil
+		wordOp{code: CodeMultiply, with: uint64(times)}).ofFew(whole / by), nil
 }
 
 // dayKernel computes a part of the day. Rows of the same day follow each other

@@ -20,6 +20,9 @@ var truncations = map[string]func(days int64) int64{
 	"millennium": firstOfYears(1000),
 }
 
+// leastDays is how many days the shortest of a part has.
+var leastDays = map[string]int64{"week": 7, "month": 28, "quarter": 90, "year": 365, "decade": 3652}
+
 // truncatable are the parts that date_trunc takes, by all their names.
 var truncatable = func() map[string]*datePart {
 	m := map[string]*datePart{}
@@ -63,14 +66,24 @@ func dateTrunc(c *call) (*bound, error) {
 		if ops := ofDayWords(truncatedDayWords[p.names[0]], stepsPerDay(x.typ)); ops != nil {
 			n.onWords(append(ops, wordOp{code: CodeMultiply, with: microsPerDay})...)
 		}
-		return n, nil
+		return n.changesEvery(max(leastDays[p.names[0]], 1) * stepsPerDay(x.typ)), nil
 	}
 	step := p.seconds * 1e6
 	if p.perSecond > 0 {
 		step = 1e6 / p.perSecond
 	}
 	perDay := stepsPerDay(x.typ)
-	return c.strict(truncateSteps(newDivisor(step), perDay), x).onWords(truncatingWords(step, perDay)...), nil
+	n := c.strict(truncateSteps(newDivisor(step), perDay), x).onWords(truncatingWords(step, perDay)...)
+	return n.changesEvery(stepsOf(step, perDay)), nil
+}
+
+// stepsOf is how many steps, of which there are perDay a day, make so many microseconds, down to
+// one.
+func stepsOf(micros, perDay int64) int64 {
+	if perDay > microsPerDay {
+		return micros * (perDay / microsPerDay)
+	}
+	return max(micros/(microsPerDay/perDay), 1)
 }
 
 const (

@@ -217,10 +217,10 @@ func minusInterval(x *bound, src Node) *bound {
 // inMicros is a date or timestamp in microseconds, as an integer; what is finer is cut downwards.
 func inMicros(x *bound, src Node) *bound {
 	if x.typ.Kind != column.Date && x.typ.Unit == column.Micro {
-		return retyped(int64Type, src, x)
+		return retyped(int64Type, src, x).changesEvery(1)
 	}
 	perDay := stepsPerDay(x.typ)
-	return strict(int64Type, src, truncateSteps(newDivisor(1), perDay), x).onWords(truncatingWords(1, perDay)...)
+	return strict(int64Type, src, truncateSteps(newDivisor(1), perDay), x).onWords(truncatingWords(1, perDay)...).changesEvery(1)
 }
 
 // between2 is l - r of timestamps: days, and what is left in microseconds.

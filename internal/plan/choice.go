@@ -105,13 +105,16 @@ func (c Costs) compare(onCPU, onDevices DeviceFacts, most float64) Choice {
 }
 
 // cpu predicts the seconds of a run on the CPU alone. A pace is of reading alone: the groups of all
-// workers are merged afterwards. The costs of tables were measured with that.
+// workers are merged afterwards. The costs of tables were measured with that. The list of a group is
+// one thread's.
 func (c Costs) cpu(f DeviceFacts) float64 {
-	rows, merged := f.counts()
+	rows, groups := f.counts()
+	merged := groups
 	if f.Reading > 0 {
-		merged = min(cmp.Or(f.Merged, merged*f.threads()), rows)
+		merged = min(cmp.Or(f.Merged, groups*f.threads()), rows)
 	}
-	return cmp.Or(f.Reading, c.reading(f)) + (merged*c.Group+f.putOut()*c.Put+f.listed()*c.List)/f.threads()
+	return cmp.Or(f.Reading, c.reading(f)) + (merged*c.Group+f.putOut()*c.Put)/f.threads() +
+		f.listed()*c.List/min(f.threads(), max(groups, 1))
 }
 
 // device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device

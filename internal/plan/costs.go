@@ -58,8 +58,9 @@ type Costs struct {
 	LeftGain float64
 
 	Ready float64 // seconds until a device that is open takes rows: 3 to 8 ms
-	// Start: seconds until a device is ready: driver 0.1, context 0.06, kernels and pinned memory
-	// 0.02, and some more beside busy workers
+	// Start: seconds until a device is ready: driver 0.09 to 0.12, context 0.05 to 0.07, kernels and
+	// pinned memory 0.02 (docs/decisions/0035). It was 0.2 while workers that packed made it longer;
+	// h17 and h23 of the other questions stayed on the CPU by that, 1.2 and 1.3 times as long
 	Start float64
 	// End: seconds beside the copies until groups are back: they are divided, readers pin their
 	// buffers
@@ -96,7 +97,7 @@ var defaultCosts = Costs{
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
-	Ready: 0.01, Start: 0.2, End: 0.02, Exit: 0.1, Link: 55e9,
+	Ready: 0.01, Start: 0.17, End: 0.02, Exit: 0.1, Link: 55e9,
 	Decode: 12.6e9, Expand: 0.038e-9, Combine: 1.2e-9, Stored: 0.3e-9,
 	Gain: 0.1, Clear: 0.4, Near: 1.25, Settled: 0.7, Early: 0.3,
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
-	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
@@ -70,7 +69,7 @@ func (p *planner) countValues() error {
 func (p *planner) triesCounting(arg int) bool {
 	how := &p.Options.Tuning.Counting
 	return arg >= 0 && !p.Learnt.Uncounted && p.Rereadable && p.Facts.Rows >= how.Tried &&
-		p.countedValues(p.Query.Args[arg]) <= how.TriedValues
+		expectedDistinct(p.Query.Args[arg], p.Facts.Rows, p.scan) <= how.TriedValues
 }
 
 // Uncounts reports, by what a worker has seen, whether the values that a run has begun to count
@@ -97,9 +96,9 @@ func (p *planner) countedPays() (arg int, pays bool) {
 	if !ok || p.Facts.Rows < how.From {
 		return -1, false
 	}
-	groups := p.countedValues(p.Query.Args[arg])
+	groups := expectedDistinct(p.Query.Args[arg], p.Facts.Rows, p.scan)
 	for _, e := range p.Query.Keys {
-		groups *= p.countedValues(e)
+		groups *= expectedDistinct(e, p.Facts.Rows, p.scan)
 	}
 	p.countable = groups
 	if groups*how.Repeats > float64(p.Facts.Rows) {
@@ -107,18 +106,6 @@ func (p *planner) countedPays() (arg int, pays bool) {
 	}
 	lists := slices.ContainsFunc(p.Query.Calls, func(c agg.Call) bool { return c.Func.Lists() })
 	return arg, !lists || groups <= how.Listed
-}
-
-// countedValues is about how many values an expression has at most: as dictionaries tell, or the
-// ends of a column of integers.
-func (p *planner) countedValues(e *expr.Expr) float64 {
-	n := expectedDistinct(e, p.Facts.Rows, p.scan)
-	if c, plain := e.Column(); plain && (e.Type().IsInteger() || e.Type().Kind == column.Date) && e.Type().Kind != column.Uint64 {
-		if least, most, ok := p.scan.Ends(c); ok {
-			n = min(n, float64(most.Int)-float64(least.Int)+2) // and NULL
-		}
-	}
-	return n
 }
 
 // countedArg is the argument of which a query needs all values of each group. It is not ok if

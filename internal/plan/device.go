@@ -220,7 +220,7 @@ func (p *planner) deviceByKeys() Device {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
 	d.Choice = d.choose(*f)
-	if d.Use && !spec.Required() {
+	if (d.Use || d.near()) && !spec.Required() {
 		f.Groups = p.expectedGroups()
 		d.Choice = d.choose(*f)
 	}

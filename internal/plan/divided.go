@@ -57,7 +57,7 @@ func (p *planner) divide() *Divided {
 func (p *planner) unknownParts(parts []*expr.Expr) bool {
 	unknown := 0
 	for _, e := range parts {
-		if math.IsInf(expectedDistinct(e, p.Facts.Rows, p.scan), 1) {
+		if n := expectedDistinct(e, p.Facts.Rows, p.scan); math.IsInf(n, 1) || n >= float64(p.Facts.Rows) {
 			unknown++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/input"
@@ -90,11 +91,27 @@ func ExpectedGroups(p *Plan, scan input.Scan) float64 {
 	return product
 }
 
-// expectedDistinct is about how many values an expression has: no more than its
-// columns have together. A column has as many as make, among the rows of a
-// unit, as many different ones as its largest dictionary holds; +Inf: not
+// expectedDistinct is about how many values an expression has: no more than follows from what it
+// computes and the ends of its columns, and than its columns have together. A column has as many as
+// make, among the rows of a unit, as many different ones as its largest dictionary holds; +Inf: not
 // known.
 func expectedDistinct(e *expr.Expr, rows int64, scan input.Scan) float64 {
+	return min(mostValues(e, scan), distinctColumns(e, rows, scan))
+}
+
+// mostValues is how many values an expression has at most, by the ends of its columns.
+func mostValues(e *expr.Expr, scan input.Scan) float64 {
+	return e.MostValues(func(c int) (least, most int64, ok bool) {
+		from, to, ok := scan.Ends(c)
+		if ok = ok && from.Type.Rep() == column.RepInt64 && from.Type.Kind != column.Uint64; !ok {
+			return 0, 0, false
+		}
+		return from.Int, to.Int, true
+	})
+}
+
+// distinctColumns is how many values the columns of an expression have together, about.
+func distinctColumns(e *expr.Expr, rows int64, scan input.Scan) float64 {
 	product := 1.0
 	for _, c := range e.Columns() {
 		entries := int64(scan.DictEntries(c))
