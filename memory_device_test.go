@@ -82,7 +82,7 @@ func TestDevicePassesLeaveMemory(t *testing.T) {
 	for _, limit := range []int64{12 << 20, 16 << 20} {
 		for _, partitions := range []int{4, 16} {
 			check := settled(t)
-			o := tuned.of(gagg.Options{Device: "0,1", Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit, Partitions: partitions})
+			o := tuned.of(gagg.Options{Device: "0,1", Threads: 3, Streams: 1, GPUMemory: 20 << 20, MemoryLimit: limit, Partitions: partitions})
 			got, stats, err := answerStats(t, q, o)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%d MiB, %d partitions: %d groups, %d wanted, or others; %v", limit>>20, partitions, len(got), len(want), err)

@@ -105,7 +105,7 @@ func (c Costs) compare(onCPU, onDevices DeviceFacts, most float64) Choice {
 }
 
 // cpu predicts the seconds of a run on the CPU alone. A pace is of reading alone: the groups of all
-// workers are merged afterwards. The costs of tables were measured with that. The list of a group is
+// workers are merged afterwards. The costs of tables were measured with that. A group's list is
 // one thread's.
 func (c Costs) cpu(f DeviceFacts) float64 {
 	rows, groups := f.counts()

@@ -58,9 +58,9 @@ type Costs struct {
 	LeftGain float64
 
 	Ready float64 // seconds until a device that is open takes rows: 3 to 8 ms
-	// Start: seconds until a device is ready: driver 0.09 to 0.12, context 0.05 to 0.07, kernels and
-	// pinned memory 0.02 (docs/decisions/0035). With 0.2, as it was while workers packed beside it,
-	// h17 and h23 of the other questions stayed on the CPU, for 1.2 and 1.3 times as long
+	// Start: seconds until a device is ready: driver 0.1, context 0.06, kernels and pinned
+	// memory 0.02 (docs/decisions/0035). With 0.2, which it took beside workers that packed,
+	// h17 and h23 of the other questions stayed on the CPU for 1.2 and 1.3 times as long
 	Start float64
 	// End: seconds beside the copies until groups are back: they are divided, readers pin their
 	// buffers
