@@ -64,6 +64,11 @@ func dateDiff(c *call) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.micros > 0 {
+		n := c.strict(boundaries(newDivisor(d.micros)), inMicros(c.args[1], c.n), inMicros(c.args[2], c.n))
+		floor := func(back int) wordOp { return wordOp{code: CodeFloor, constant: uint64(d.micros), back: back} }
+		return n.onWords(floor(1), floor(3), wordOp{code: CodeSubtract, back: 2}), nil
+	}
 	n := intArithmetic("-", int64Type, d.number(c.args[2], c.n), d.number(c.args[1], c.n), c.n)
 	if d.days > 1 {
 		n = intArithmetic("//", int64Type, n, newConst(intValue(d.days)), c.n)
@@ -71,26 +76,33 @@ func dateDiff(c *call) (*bound, error) {
 	return n, nil
 }
 
-// number is the number of the unit that x lies in; of weeks and the like that of the day.
+// number is the number of the unit that the day of x lies in; of weeks and the like, of the day.
 func (d difference) number(x *bound, src Node) *bound {
 	part, words, perDay := d.ofDay, d.words, stepsPerDay(x.typ)
-	switch {
-	case d.micros > 0:
-		return strict(int64Type, src, floors(newDivisor(d.micros)), inMicros(x, src)).onWords(wordOp{code: CodeFloor, constant: uint64(d.micros)})
-	case part == nil:
+	if part == nil {
 		part, words = func(days int64) int64 { return days }, []wordOp{}
 	}
 	return strict(int64Type, src, dayKernel(part, newDivisor(perDay)), x).onWords(ofDayWords(words, perDay)...)
 }
 
-// floors divides downwards.
-func floors(by divisor) kernel {
+// boundaries counts the multiples of step between two numbers. The count overflows only for a
+// step of one.
+func boundaries(step divisor) kernel {
 	return func(f *frame) error {
-		out := f.out.Int
-		for i, v := range f.args[0].Int[:f.n] {
-			out[i] = by.floor(v)
+		a, b, out := f.args[0].Int[:f.n], f.args[1].Int[:f.n], f.out.Int
+		alarm := false
+		for i, v := range a {
+			from, to := step.floor(v), step.floor(b[i])
+			out[i] = to - from
+			alarm = alarm || (to^from)&(to^out[i]) < 0
 		}
-		return nil
+		if !alarm {
+			return nil
+		}
+		return f.check(func(i int) bool {
+			from, to := step.floor(a[i]), step.floor(b[i])
+			return (to^from)&(to^(to-from)) < 0
+		})
 	}
 }
 

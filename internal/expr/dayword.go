@@ -3,18 +3,17 @@ package expr
 import "slices"
 
 // This file is parts of days, and the days on which weeks, months and years begin, as operations on
-// words: a day is a number of days since 1970. That they give what the functions of datepart.go
-// give is tested on a device (TestComputedRowsOnDevice in package plan).
+// words: a day is a number of days since 1970. They give what the functions of datepart.go give.
 
 // addWord adds a number to what the operation before gave.
 func addWord(n int64) wordOp { return wordOp{code: CodeAdd, with: uint64(n)} }
 
 // Operations on a day, which is what the one before them gave.
 var (
+	// the Thursday of its week, in whose year the week is: as 1970-01-01 was one, a multiple of 7
+	thursdayWords = []wordOp{addWord(3), {code: CodeFloor, constant: 7}, {code: CodeMultiply, with: 7}}
 	// the Monday of its week
-	mondayWords = []wordOp{addWord(3), {code: CodeFloor, constant: 7}, {code: CodeMultiply, with: 7}, addWord(-3)}
-	// the Thursday of its week, in whose year the week is
-	thursdayWords = append(slices.Clone(mondayWords), addWord(3))
+	mondayWords = append(slices.Clone(thursdayWords), addWord(-3))
 	// the first of its month
 	monthWords = []wordOp{{code: CodeCivil, constant: 2}, {code: CodeSubtract, back: 2}, addWord(1)}
 	// the last of its month: the day before the first of the next one

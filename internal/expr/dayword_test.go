@@ -43,11 +43,11 @@ func equalOfDays(t *testing.T, name string, ops []wordOp, days []int64, want fun
 // computed does what devices do of operations on an integer.
 func computed(t *testing.T, ops []wordOp, value int64) int64 {
 	t.Helper()
-	var made []int64
-	for i, op := range ops {
+	made := []int64{value}
+	for _, op := range ops {
 		a, b, of := value, int64(op.with), int64(op.constant)
 		if op.back > 0 {
-			a, b = made[i-op.back], value
+			a, b = made[len(made)-op.back], value
 		}
 		switch op.code {
 		case CodeFloor:

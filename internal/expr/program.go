@@ -183,7 +183,7 @@ type wordOp struct {
 	with     uint64
 	anyOf    []uint64 // of a comparison: whether it holds with any of them; nil: with the operands
 	// back, if not 0: the first operand is what the operation gave that is so many before this one,
-	// and a second operand what the last gave
+	// or an argument, as if these came before the first; and a second operand what the last gave
 	back int
 }
 
@@ -332,13 +332,13 @@ func (c *programmer) anew(n *bound) int {
 
 // operations emits those of a node, the first of which takes registers.
 func (c *programmer) operations(ops []wordOp, args []int) int {
-	var made []int
-	for i, op := range ops {
-		switch {
-		case op.back > 0 && op.code.binary():
-			args = []int{made[i-op.back], args[0]}
-		case op.back > 0:
-			args = []int{made[i-op.back]}
+	made := slices.Clone(args)
+	for _, op := range ops {
+		if op.back > 0 {
+			last := args[0]
+			if args = []int{made[len(made)-op.back]}; op.code.binary() {
+				args = append(args, last)
+			}
 		}
 		at := c.operation(op, args)
 		made, args = append(made, at), []int{at}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/device"
@@ -51,13 +50,13 @@ func (p *planner) divide() *Divided {
 	return d
 }
 
-// unknownParts reports whether nothing tells how many values two or more parts of the keys have:
-// there may be a group for each row then, of which the CPU would compute the keys as it does of
-// rows (taxi trips, by dropoff - pickup).
+// unknownParts reports whether two or more parts of the keys may have a value for each row, by all
+// that is known: there may be a group for each row then, of which the CPU would compute the keys as
+// it does of rows.
 func (p *planner) unknownParts(parts []*expr.Expr) bool {
 	unknown := 0
 	for _, e := range parts {
-		if n := expectedDistinct(e, p.Facts.Rows, p.scan); math.IsInf(n, 1) || n >= float64(p.Facts.Rows) {
+		if expectedDistinct(e, p.Facts.Rows, p.scan) >= float64(p.Facts.Rows) {
 			unknown++
 		}
 	}
