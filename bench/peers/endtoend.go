@@ -88,7 +88,7 @@ func (e *endToEnd) answer(ctx context.Context, q question, b bench) (line endRes
 // DuckDB makes.
 func (e *endToEnd) dataOf(ctx context.Context, q question) (string, error) {
 	if e.settings.file != "" || q.real != nil {
-		return dataFor(e.settings, q)
+		return dataFor(ctx, e.settings, q)
 	}
 	return e.makeData(ctx)
 }
@@ -96,7 +96,7 @@ func (e *endToEnd) dataOf(ctx context.Context, q question) (string, error) {
 // contenders are DuckDB, gagg as whole processes, and its library, in this
 // order. Those that were started come also with an error.
 func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, err error) {
-	d, err := e.startDuckDB(ctx)
+	d, err := e.startDuckDB(ctx, e.file)
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +128,9 @@ func deviceList(list string) []string {
 
 // startDuckDB starts DuckDB by Python where its shared library is named, else
 // by Node.
-func (e *endToEnd) startDuckDB(ctx context.Context) (*peer, error) {
-	if e.duckdb == "" {
-		return startPeer(ctx, "duckdb", e.file, e.threads, bounds{e.limit, e.temp})
+func (s settings) startDuckDB(ctx context.Context, file string) (*peer, error) {
+	if s.duckdb == "" {
+		return startPeer(ctx, "duckdb", file, s.threads, bounds{s.limit, s.temp})
 	}
-	return startLibrary(ctx, e.duckdb, e.file, e.threads, bounds{e.limit, e.temp})
+	return startLibrary(ctx, s.duckdb, file, s.threads, bounds{s.limit, s.temp})
 }

@@ -67,7 +67,7 @@ func parse() settings {
 	flag.Float64Var(&s.rows, "rows", 1e7, "rows of the table")
 	flag.IntVar(&s.rounds, "rounds", 5, "timed rounds")
 	flag.IntVar(&s.threads, "threads", 2, "threads of every engine")
-	flag.StringVar(&s.sets, "set", "h2o", "sets of questions: h2o (db-benchmark's), clickbench, tpch, others (of the same tables as these two), trips; several behind commas")
+	flag.StringVar(&s.sets, "set", "h2o", "sets of questions: h2o (db-benchmark's), clickbench, tpch, others (of the same tables as these two), trips, payments, readings, commits; several behind commas")
 	flag.StringVar(&s.questions, "questions", "", "for example q1,c13,t6; empty: all of the sets")
 	flag.StringVar(&s.engines, "engines", "duckdb,clickhouse,polars", "what to run beside gagg")
 	flag.StringVar(&s.gagg, "gagg", "build/gagg", "the command to measure")
@@ -140,7 +140,7 @@ func runPeers(ctx context.Context, s settings, b bench, at setting, asked []ques
 			return fmt.Errorf("%s is a question for -memory", q.name)
 		}
 		var err error
-		if b.gagg.file, err = dataFor(s, q); err != nil {
+		if b.gagg.file, err = dataFor(ctx, s, q); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql("gagg"))
@@ -162,8 +162,8 @@ func runPeers(ctx context.Context, s settings, b bench, at setting, asked []ques
 }
 
 // dataFor is the file that a question is about. It is made in a process of its
-// own: this one has to stay small (see spentBy).
-func dataFor(s settings, q question) (string, error) {
+// own, by a data maker or by DuckDB: this one has to stay small (see spentBy).
+func dataFor(ctx context.Context, s settings, q question) (string, error) {
 	if s.file != "" {
 		return s.file, nil
 	}
@@ -180,6 +180,9 @@ func dataFor(s settings, q question) (string, error) {
 		return path, nil
 	}
 	fmt.Fprintln(os.Stderr, "making", path)
+	if table, ok := madeTables[name]; ok {
+		return path, table.make(ctx, s, path)
+	}
 	args := append(maker[1:], "-rows", rows, "-o", path)
 	command := exec.Command(filepath.Join(s.makers, maker[0]), args...)
 	if s.makers == "" {

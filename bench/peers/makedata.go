@@ -27,7 +27,7 @@ func (e *endToEnd) makeData(ctx context.Context) (glob string, err error) {
 		return "", err
 	}
 	e.file = glob
-	d, err := e.startDuckDB(ctx)
+	d, err := e.startDuckDB(ctx, e.file)
 	if err != nil {
 		return "", err
 	}

@@ -56,7 +56,7 @@ func runMemory(ctx context.Context, s settings, b bench, at setting, asked []que
 		return err
 	}
 	for _, q := range asked {
-		if m.gagg.file, err = dataFor(s, q); err != nil {
+		if m.gagg.file, err = dataFor(ctx, s, q); err != nil {
 			return err
 		}
 		r := memoryReport{setting: at, Question: q.name, Into: s.into, SQL: q.sql("gagg")}

@@ -136,14 +136,14 @@ func (q question) settled() question {
 // pick returns the questions named in a list, or all of some sets for an empty one.
 func pick(sets, list string) ([]question, error) {
 	var all, out []question
-	for _, set := range []string{"h2o", "clickbench", "tpch", "others", "trips"} {
+	for _, set := range []string{"h2o", "clickbench", "tpch", "others", "trips", "payments", "readings", "commits"} {
 		all = append(all, inSet(set)...)
 	}
 	if list == "" {
 		for _, set := range splitList(sets) {
 			some := inSet(set)
 			if some == nil {
-				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch, others or trips", set)
+				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch, others, trips, payments, readings or commits", set)
 			}
 			out = append(out, some...)
 		}
@@ -173,6 +173,12 @@ func inSet(set string) []question {
 		return others
 	case "trips":
 		return trips
+	case "payments":
+		return payments
+	case "readings":
+		return readings
+	case "commits":
+		return commits
 	}
 	return nil
 }

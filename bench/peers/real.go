@@ -47,7 +47,7 @@ func (b *bench) realQuestion(ctx context.Context, s settings, q question) (line 
 	if q.real == nil {
 		return line, fmt.Errorf("is no real query; ask it without the others")
 	}
-	if b.gagg.file, err = dataFor(s, q); err != nil {
+	if b.gagg.file, err = dataFor(ctx, s, q); err != nil {
 		return line, err
 	}
 	line = realResult{result: result{Question: q.name, SQL: q.sql("duckdb")}, Typed: q.real.command(q.data + ".parquet")}

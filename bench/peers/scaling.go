@@ -44,7 +44,7 @@ func runScaling(ctx context.Context, s settings, b bench, at setting, asked []qu
 	r.Engines = append([]string{"gagg"}, b.engines...)
 	for _, q := range asked {
 		var err error
-		if b.gagg.file, err = dataFor(s, q); err != nil {
+		if b.gagg.file, err = dataFor(ctx, s, q); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql("gagg"))
