@@ -206,18 +206,11 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 		wordOp{code: CodeMultiply, with: uint64(times)}).ofFew(whole / by), nil
 }
 
-// dayKernel computes a part of the day. Rows of the same day follow each other
-// more often than not, so the last day's part is kept.
+// dayKernel computes a part of the day.
 func dayKernel(part func(days int64) int64, perDay divisor) kernel {
+	days := &ofDays{value: part}
 	return func(f *frame) error {
-		out := f.out.Int
-		last, value := int64(0), part(0)
-		for i, v := range f.args[0].Int[:len(out)] {
-			if days := perDay.floor(v); days != last {
-				last, value = days, part(clampDays(days))
-			}
-			out[i] = value
-		}
+		days.put(f.out.Int, f.args[0].Int, perDay)
 		return nil
 	}
 }

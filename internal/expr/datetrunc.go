@@ -94,24 +94,22 @@ const (
 	mostMidnight = math.MaxInt64 / microsPerDay
 )
 
-// truncateDays cuts to a whole day. As in dayKernel the last day's is kept.
+// truncateDays cuts to a whole day.
 func truncateDays(first func(days int64) int64, perDay divisor) kernel {
+	days := &ofDays{value: first}
 	return func(f *frame) error {
-		in, out := f.args[0].Int[:f.n], f.out.Int
-		last, value, alarm := int64(0), first(0)*microsPerDay, false
-		for i, v := range in {
-			if days := perDay.floor(v); days != last {
-				start := first(clampDays(days))
-				alarm = alarm || start > mostMidnight || start < -mostMidnight
-				last, value = days, start*microsPerDay
-			}
-			out[i] = value
+		out := f.out.Int[:f.n]
+		days.put(out, f.args[0].Int, perDay)
+		alarm := false
+		for i, start := range out {
+			alarm = alarm || start > mostMidnight || start < -mostMidnight
+			out[i] = start * microsPerDay
 		}
 		if !alarm {
 			return nil
 		}
 		return f.check(func(i int) bool {
-			start := first(clampDays(perDay.floor(in[i])))
+			start := first(clampDays(perDay.floor(f.args[0].Int[i])))
 			return start > mostMidnight || start < -mostMidnight
 		})
 	}

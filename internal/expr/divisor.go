@@ -30,5 +30,5 @@ func (v divisor) floor(n int64) int64 {
 	}
 	sign := n >> 63 // ^n of a negative number is not negative, and ^(^n / d) is its floor
 	hi, _ := bits.Mul64(uint64(n^sign), v.magic)
-	return int64(hi>>v.shift) ^ sign
+	return int64(hi>>(v.shift&63)) ^ sign
 }

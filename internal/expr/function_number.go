@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"math"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -33,10 +35,7 @@ func absolute(c *call) (*bound, error) {
 
 func absDoubles(f *frame) error {
 	for i, v := range f.args[0].Float[:f.n] {
-		if v < 0 || v == 0 {
-			v = 0 - v
-		}
-		f.out.Float[i] = v
+		f.out.Float[i] = math.Abs(v)
 	}
 	return nil
 }
