@@ -126,7 +126,7 @@ func addMulFloat(words []uint64, stride int, gids []uint32, x, y []float64) {
 		p := float64(x[i] * y[i])
 		at := int(g) * stride
 		s, e := twoSum(w[at], p)
-		w[at], w[at+1] = settle(s, e+math.FMA(x[i], y[i], -p)+w[at+1])
+		w[at], w[at+1] = settleLate(s, e+math.FMA(x[i], y[i], -p)+w[at+1])
 	}
 }
 

@@ -57,8 +57,19 @@ func addDouble(words []uint64, stride int, gids []uint32, vals []float64) {
 	for i, g := range gids {
 		at := int(g) * stride
 		s, e := twoSum(w[at], vals[i])
-		w[at], w[at+1] = settle(s, e+w[at+1])
+		w[at], w[at+1] = settleLate(s, e+w[at+1])
 	}
+}
+
+// settleLate is settle where the low word c has grown to 4 units in the last place of s, so that n
+// additions err by less than n * 2^-102. Where rows of a group follow one another, each addition
+// would wait for settle of the one before (docs/experiments/0001).
+func settleLate(s, c float64) (float64, float64) {
+	const sign, times50 = 1 << 63, 50 << 52 // bits of doubles without their signs are in their order
+	if math.Float64bits(c)&^sign+times50 > math.Float64bits(s)&^sign { // or c is NaN
+		return settle(s, c)
+	}
+	return s, c
 }
 
 // settle makes the low word c of a sum small again, so that n additions err by
