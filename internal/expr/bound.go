@@ -35,6 +35,7 @@ type bound struct {
 	negate bool
 	kernel kernel
 	choose *choice
+	masked int // of a choice between a value and NULL: the number of the value in args; 0: it is none
 	// of a choice of constant texts; nil: any other
 	constants *constants
 	// of a strict node whose one argument is a time: how many of its steps, from a multiple of as

@@ -42,7 +42,9 @@ func newChoice(t column.Type, c *choice) *bound {
 	n := &bound{kind: boundChoose, typ: t, choose: c}
 	n.args = append(append(append(n.args, c.conds...), c.thens...), c.els)
 	n.constants = newConstants(t, c)
-	if n.onAllRows() {
+	switch n.masked = n.masks(); {
+	case n.masked > 0:
+	case n.onAllRows():
 		n.kernel, n.narrow = chooseAll, t.Rep() == column.RepWide
 	}
 	return n.finish()

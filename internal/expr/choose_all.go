@@ -18,9 +18,11 @@ const (
 
 // onAllRows reports whether a choice may be computed on all rows, and is small enough.
 func (n *bound) onAllRows() bool {
-	if n.typ.Rep() == column.RepBytes || n.typ.Kind == column.Null || len(n.choose.conds) > allBranches {
-		return false
-	}
+	return n.typ.Rep() != column.RepBytes && n.typ.Kind != column.Null && len(n.choose.conds) <= allBranches && n.isSmall()
+}
+
+// isSmall reports whether no part of a choice may fail, or has many nodes.
+func (n *bound) isSmall() bool {
 	for _, a := range n.args {
 		if a.mayFail() || a.steps() > allSteps {
 			return false

@@ -103,7 +103,7 @@ func (m *machine) newStep(n *bound) *step {
 		s.args = []*step{m.newStep(n.constants.number)}
 		return s
 	}
-	if n.kind == boundChoose && n.kernel == nil {
+	if n.kind == boundChoose && n.kernel == nil && n.masked == 0 {
 		s.branch = newBranches(n)
 		return s
 	}
@@ -141,6 +141,9 @@ func (s *step) compute() error {
 		}
 		if s.branch != nil {
 			return s.choose()
+		}
+		if s.node.masked > 0 {
+			return s.mask()
 		}
 		return s.byRow()
 	}
