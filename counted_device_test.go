@@ -48,8 +48,8 @@ func TestDeviceCounted(t *testing.T) {
 
 // Where a device may be used the CPU still counts values first, where nothing tells how often they
 // come; if they come too seldom, the device has the run that begins anew, and keeps lists. If a
-// device pays, it goes on counting. One that is asked for has all rows, and counts only where keys
-// and values can have no more groups than there are rows.
+// device pays, it goes on counting. One that is asked for has all rows. It counts where it keeps no
+// lists in place of it, and else only where keys and values can have no more groups than rows.
 func TestDeviceCountedTried(t *testing.T) {
 	gputest.Need(t, 1)
 	from := gagg.Files(regroupFile(t, 20_000))
@@ -66,6 +66,8 @@ func TestDeviceCountedTried(t *testing.T) {
 		{"median(i)", "auto", 1e6, gagg.DevicePays(), 1, "gpu:0", false},
 		{"median(i)", "auto", 1, gagg.DeviceNear(), 1, "gpu:0", true},
 		{"median(i)", "gpu", 1, gagg.DevicePays(), 0, "gpu:0", false},
+		{"entropy(i)", "gpu", 1, gagg.DevicePays(), 0, "gpu:0", true},
+		{"approx_count_distinct(i)", "gpu", 1, gagg.DevicePays(), 0, "gpu:0", true},
 		{"median(length(s))", "gpu", 1, gagg.DevicePays(), 0, "gpu:0", true},
 	} {
 		q := gagg.Query{From: from, By: []string{"s"}, Aggs: exprs(x.agg, "count(*)"), Where: "b"}

@@ -39,6 +39,8 @@ var countedTrials = []struct {
 	{by: "s", aggs: "median(i)|count(distinct i)|sum(distinct i)|sum(i)"},
 	{by: "b;s", aggs: "count(distinct t)|mode(t)"},
 	{by: "s", aggs: "median(i)|count(distinct l)", not: true, apart: true},
+	{by: "s", aggs: "approx_count_distinct(i)|count(*)|sum(l)"},
+	{by: "i;b", aggs: "approx_count_distinct(t)|count(distinct t)|mode(t)", having: "count(*) > 2"},
 	{by: "s", aggs: "mad(i)", not: true},
 	{by: "s", aggs: "median(w)", not: true},
 }

@@ -79,7 +79,7 @@ func (f Func) TakesCounts(t column.Type) bool {
 	switch rep := t.Rep(); f.id {
 	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnQuantilesDisc:
 		return rep == column.RepInt64 || rep == column.RepFloat64
-	case fnMode, fnTop, fnEntropy, fnHistogram, fnApproxQuantile:
+	case fnMode, fnTop, fnEntropy, fnHistogram, fnApproxQuantile, fnApproxCountDistinct:
 		return true
 	}
 	return false

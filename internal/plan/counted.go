@@ -46,7 +46,7 @@ var defaultCounting = Counting{From: 1 << 16, Repeats: 8, Listed: 1 << 15, Tried
 func (p *planner) countValues() error {
 	arg, pays := p.countedPays()
 	tried := !pays && p.triesCounting(arg)
-	if !pays && !tried {
+	if !pays && !tried && (arg < 0 || !p.deviceCounts()) {
 		return nil
 	}
 	before := p.Query
@@ -70,6 +70,14 @@ func (p *planner) triesCounting(arg int) bool {
 	how := &p.Options.Tuning.Counting
 	return arg >= 0 && !p.Learnt.Uncounted && p.Rereadable && p.Facts.Rows >= how.Tried &&
 		expectedDistinct(p.Query.Args[arg], p.Facts.Rows, p.scan) <= how.TriedValues
+}
+
+// deviceCounts reports whether to count because a device that is asked for has no other way: the
+// lists that it keeps are those of all values alone. It groups by the keys and the argument as fast
+// as by any keys, however many groups these are.
+func (p *planner) deviceCounts() bool {
+	return p.Options.Device.Required() && !p.Learnt.Uncounted &&
+		slices.ContainsFunc(p.Query.Calls, func(c agg.Call) bool { return c.Func.Holistic() && !c.Func.Lists() })
 }
 
 // Uncounts reports, by what a worker has seen, whether the values that a run has begun to count
@@ -97,7 +105,11 @@ func (p *planner) countedPays() (arg int, pays bool) {
 		return -1, false
 	}
 	groups := expectedDistinct(p.Query.Args[arg], p.Facts.Rows, p.scan)
+	of := p.Query.Args[arg].Columns()
 	for _, e := range p.Query.Keys {
+		if !slices.ContainsFunc(e.Columns(), func(c int) bool { return !slices.Contains(of, c) }) {
+			continue // the argument's columns tell the key
+		}
 		groups *= expectedDistinct(e, p.Facts.Rows, p.scan)
 	}
 	p.countable = groups

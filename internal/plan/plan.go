@@ -157,7 +157,7 @@ func Make(in Inputs) (_ *Plan, err error) {
 	p.Device = p.decideDevice()
 	if p.Tried && p.Device.Use { // workers would not see the groups of a device
 		switch required := p.Device.Facts.Spec.Required(); {
-		case required && p.countable > float64(p.Facts.Rows):
+		case required && p.countable > float64(p.Facts.Rows) && !p.deviceCounts():
 			in.Learnt.Uncounted = true
 			return Make(in)
 		case required:
