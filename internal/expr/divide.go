@@ -6,7 +6,8 @@ package expr
 //
 // Each of parts is a column or operations on words, and rest makes the expressions of a batch whose
 // columns are the parts. A part fails for no row for which the expressions do not. A time of which
-// only the day matters, or the hour or minute, becomes the begin of that as a part (bound.bucket).
+// only the day matters, or the hour or minute, becomes the begin of that as a part (bound.bucket); one
+// of which the day of the week or the month matters, that of another with the same (bound.like).
 // An expression that is whole becomes a part as it is, and so does what taken holds of: parts of
 // texts that the engine takes (Cut).
 //
@@ -63,7 +64,7 @@ func (d *divider) divide(n *bound, always bool) *bound {
 	case n.kind == boundConst:
 	case n.isPart(always), n.cut != nil && d.taken(&Expr{n}):
 		return d.part(n)
-	case n.bucket > 1 && n.args[0].isPart(always):
+	case (n.bucket > 1 || n.like != nil) && n.args[0].isPart(always):
 		made = n.over([]*bound{d.part(d.beginOf(n))})
 	case n.choose != nil:
 		c := &choice{els: d.divide(n.choose.els, false)}
@@ -99,23 +100,59 @@ func (n *bound) over(args []*bound) *bound {
 	return o.finish()
 }
 
-// bucketOf is the buckets of so many steps of a time.
+// bucketOf is the buckets of so many steps of a time, or days that are alike.
 type bucketOf struct {
 	time  *bound
 	steps int64
+	like  *likeDay
 }
 
 // beginOf is the first time of the bucket of times for which n has the same text; or the time
-// itself, if there is no such time.
+// itself, if there is no such time; or the first time of a day that has the same text.
 func (d *divider) beginOf(n *bound) *bound {
-	of := bucketOf{n.args[0], n.bucket}
+	of := bucketOf{n.args[0], n.bucket, n.like}
 	if d.begins[of] == nil {
 		d.begins[of] = newBegin(n)
 	}
 	return d.begins[of]
 }
 
+// likeDay is a day that has the same name as another: one of few.
+type likeDay struct {
+	of    func(days int64) int64
+	words []wordOp // of the other day
+	few   int64
+}
+
+var (
+	weekdayLike = &likeDay{func(days int64) int64 { return days - floorDiv(days, 7)*7 }, []wordOp{{code: CodeFloorRest, constant: 7}}, 7}
+	// 31 days for each month lead into it from January 1
+	monthLike = &likeDay{
+		func(days int64) int64 { _, m, _ := civilFromDays(days); return (m - 1) * 31 },
+		[]wordOp{{code: CodeCivil, constant: 1}, addWord(-1), {code: CodeMultiply, with: 31}}, 12,
+	}
+)
+
+// newLike is the first time of a day with the same text.
+func newLike(n *bound) *bound {
+	of := dayKernel(n.like.of, newDivisor(n.bucket))
+	like := func(f *frame) error {
+		if err := of(f); err != nil {
+			return err
+		}
+		for i := range f.out.Int {
+			f.out.Int[i] *= n.bucket
+		}
+		return nil
+	}
+	return strict(n.args[0].typ, n.src, like, n.args[0]).
+		onWords(append(ofDayWords(n.like.words, n.bucket), wordOp{code: CodeMultiply, with: uint64(n.bucket)})...).neverFails(true).ofFew(n.like.few)
+}
+
 func newBegin(n *bound) *bound {
+	if n.like != nil {
+		return newLike(n)
+	}
 	by := newDivisor(n.bucket)
 	begin := func(f *frame) error {
 		for i, v := range f.args[0].Int[:f.n] {

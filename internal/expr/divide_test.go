@@ -11,7 +11,7 @@ import (
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	texts := []string{
-		"upper(s)", "s || '-' || i", "substr(s, 1, 1)", "strftime(ms, '%Y-%m-%d')", "dayname(ms) || monthname(ms)", "strftime(ns, '%H:%M:%S.%f')",
+		"upper(s)", "s || '-' || i", "substr(s, 1, 1)", "strftime(ms, '%Y-%m-%d')", "dayname(ms) || monthname(ms)", "monthname(ns) || hour(ns)", "dayname(day)", "monthname(day)", "strftime(ns, '%H:%M:%S.%f')",
 		"case when i > 2 then 'a' when j is null then 'b' else s end", "case when i > 2 then upper(s) else 'x' end", "coalesce(s, i::varchar)",
 		"(i * j)::varchar", "case when j <> 0 then (i / j)::varchar else s end", "concat_ws(s, i, day)", "s || null", "md5(s)", "day::varchar || (u + 1)",
 		"case when s like 'a%' then length(s) else i end + 1", "date_trunc('month', ms)", "strftime(day, '%Y')", "b::varchar", "least(s, upper(s))",
@@ -72,7 +72,8 @@ func TestDivideInFew(t *testing.T) {
 		ok    bool
 	}{
 		{[]string{"upper(s)", "s || 'x'"}, 1, true},
-		{[]string{"dayname(ms)", "strftime(ms, '%d')", "i"}, 2, true},
+		{[]string{"strftime(ms, '%j')", "strftime(ms, '%d')", "i"}, 2, true},
+		{[]string{"dayname(ms)", "dayname(ms) || hour(ms)"}, 2, true},
 		{[]string{"case when i > 2 then 'a' when i > 1 then 'b' else 'c' end"}, 2, true},
 		{[]string{"s || i", "i", "s"}, 2, true},
 		{[]string{"d::varchar"}, 1, false}, // -0 and 0 are one key

@@ -35,7 +35,7 @@ var dateFunctions = []function{
 	},
 	{
 		name: "dayname", section: sectionDate, params: []param{arg("t", aDay)},
-		result: gives(stringType), bind: named(func(m *moment) string { return dayNames[isoWeekday(m.days)%7] }), doc: "Monday to Sunday",
+		result: gives(stringType), bind: named(func(m *moment) string { return dayNames[isoWeekday(m.days)%7] }, weekdayLike), doc: "Monday to Sunday",
 	},
 	{
 		name: "last_day", section: sectionDate, params: []param{arg("t", aDay)},
@@ -66,7 +66,7 @@ var dateFunctions = []function{
 	},
 	{
 		name: "monthname", section: sectionDate, params: []param{arg("t", aDay)},
-		result: gives(stringType), bind: named(func(m *moment) string { return monthNames[m.month-1] }), doc: "January to December",
+		result: gives(stringType), bind: named(func(m *moment) string { return monthNames[m.month-1] }, monthLike), doc: "January to December",
 	},
 	{
 		name: "strftime", section: sectionDate, params: []param{arg("t", aDay), fixed("format", aString)},

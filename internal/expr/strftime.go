@@ -48,10 +48,11 @@ func momentKernel(t column.Type, row func(f *frame, i int, m *moment, to []byte)
 }
 
 // named binds dayname and monthname.
-func named(name func(m *moment) string) func(*call) (*bound, error) {
+func named(name func(m *moment) string, like *likeDay) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
 		n := c.strict(momentKernel(c.args[0].typ, func(_ *frame, _ int, m *moment, to []byte) []byte { return append(to, name(m)...) }), c.args[0])
-		return n.bucketed(stepsPerDay(c.args[0].typ)), nil
+		n.like = like
+		return n.bucketed(stepsPerDay(c.args[0].typ)).ofFew(like.few), nil
 	}
 }
 
