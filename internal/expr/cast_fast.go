@@ -91,8 +91,10 @@ func (c *integerCast) words() []wordOp {
 		return nil
 	case c.times > 1 && c.most == math.MaxInt64/c.times && c.least == math.MinInt64/c.times:
 		return []wordOp{{code: CodeMultiply, with: uint64(c.times)}}
-	case c.least != -c.most-1 || c.times > 1 || c.times == 0 && !c.down:
+	case c.least != -c.most-1 || c.times > 1:
 		return nil
+	case c.times == 0 && !c.down:
+		return append(roundHalf.words(c.by.d), within)
 	case c.times == 1:
 		return []wordOp{within}
 	}

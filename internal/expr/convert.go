@@ -43,10 +43,14 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 		}
 		return castRows(f, t)
 	}, x)
-	if c, ok := castOfIntegers(x.typ, t); ok && IsWord(x.typ) && IsWord(t) {
+	switch c, ok := castOfIntegers(x.typ, t); {
+	case ok && IsWord(x.typ) && IsWord(t):
 		if ops := c.words(); ops != nil {
 			n.onWords(ops...)
 		}
+	case x.typ.IsFloat() && t.IsInteger() && !t.IsUnsigned():
+		_, most := integersOf(t)
+		n.onWords(roundEven.doubleWords(0), wordOp{code: CodeToInteger}, wordOp{code: CodeWithin, constant: uint64(most)})
 	}
 	return n, nil
 }

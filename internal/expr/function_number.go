@@ -21,7 +21,7 @@ func absolute(c *call) (*bound, error) {
 	case x.typ.IsUnsigned():
 		return x, nil
 	case x.typ.IsFloat():
-		return c.strict(absDoubles, x), nil
+		return c.strict(absDoubles, x).onWords(wordOp{code: CodeMagnitude}), nil
 	case x.typ.Rep() == column.RepWide:
 		return c.strict(func(f *frame) error {
 			for i, v := range f.args[0].Wide[:f.n] {
@@ -30,7 +30,7 @@ func absolute(c *call) (*bound, error) {
 			return nil
 		}, x), nil
 	}
-	return c.strict(absInts, x), nil
+	return c.strict(absInts, x).onWords(belowZero, wordOp{code: CodeMultiply, with: ^uint64(1)}, addWord(1), wordOp{code: CodeMultiply, back: 4}), nil
 }
 
 func absDoubles(f *frame) error {

@@ -16,6 +16,7 @@ const (
 	roundDown                  // floor
 	roundUp                    // ceil
 	roundTrunc                 // towards zero
+	roundEven                  // to the nearest, halves to the even one
 )
 
 // step says whether the quotient truncated towards zero has to grow (1) or
@@ -35,7 +36,7 @@ func (r rounding) step(sign int, half bool) int64 {
 
 // doubles is what r does to a double without fraction digits.
 func (r rounding) doubles() func(float64) float64 {
-	return [...]func(float64) float64{math.Round, math.Floor, math.Ceil, math.Trunc}[r]
+	return [...]func(float64) float64{math.Round, math.Floor, math.Ceil, math.Trunc, math.RoundToEven}[r]
 }
 
 // maxPlaces bounds the digits that round and trunc are asked for: beyond it
@@ -69,7 +70,7 @@ func rounded(r rounding) func(*call) (*bound, error) {
 		x, n := c.args[0], places(c.args)
 		switch t := x.typ; {
 		case t.IsFloat():
-			return c.strict(roundDoubles(r, n, t), x), nil
+			return c.strict(roundDoubles(r, n, t), x).onWords(toType(t, r.doubleWords(n))...), nil
 		case n >= int(t.Scale): // nothing to lose; the scale of an integer is 0
 			if x.typ == c.typ {
 				return x, nil
@@ -78,7 +79,8 @@ func rounded(r rounding) func(*call) (*bound, error) {
 		case t.Kind == column.Uint64:
 			return c.strict(roundUints(r, -n), x), nil
 		case t.Rep() == column.RepInt64:
-			return c.strict(roundInts(r, int(t.Scale)-max(n, 0), max(-n, 0), c.typ), x), nil
+			digits, zeros := int(t.Scale)-max(n, 0), max(-n, 0)
+			return c.strict(roundInts(r, digits, zeros, c.typ), x).roundsWords(r, digits, zeros), nil
 		default:
 			return c.strict(roundWides(r, int(t.Scale)-max(n, 0), max(-n, 0), c.typ), x), nil
 		}
@@ -120,6 +122,49 @@ func roundDoubles(r rounding, n int, t column.Type) kernel {
 		}
 		return nil
 	}
+}
+
+// doubleWords is r to n digits behind the point as an operation on words.
+func (r rounding) doubleWords(n int) wordOp {
+	const multiples = 8
+	op := wordOp{code: CodeRoundDouble, constant: uint64(r), with: math.Float64bits(math.Pow10(max(n, -n)))}
+	if n < 0 {
+		op.constant |= multiples
+	}
+	return op
+}
+
+// words is r of an integer divided by d, which is even. Halves near the ends of an int64 fail.
+func (r rounding) words(d int64) []wordOp {
+	switch r {
+	case roundDown:
+		return []wordOp{{code: CodeFloor, constant: uint64(d)}}
+	case roundUp:
+		return []wordOp{{code: CodeMultiply, with: minusOne}, {code: CodeFloor, constant: uint64(d)}, {code: CodeMultiply, with: minusOne}}
+	case roundTrunc:
+		return []wordOp{{code: CodeDivide, with: uint64(d)}}
+	}
+	return []wordOp{belowZero, {code: CodeMultiply, with: uint64(-d)}, addWord(d / 2), {code: CodeAdd, back: 4}, {code: CodeDivide, with: uint64(d)}}
+}
+
+const minusOne = math.MaxUint64
+
+// belowZero is 1 or 0.
+var belowZero = wordOp{code: CodeCompareInt, constant: 1}
+
+// roundsWords adds the operations of roundInts.
+func (n *bound) roundsWords(r rounding, digits, zeros int) *bound {
+	if !IsWord(n.typ) || digits+zeros > maxInt64Power {
+		return n
+	}
+	ops := r.words(powers[digits+zeros])
+	if zeros > 0 {
+		ops = append(ops, wordOp{code: CodeMultiply, with: uint64(powers[zeros])})
+		if n.typ.Kind == column.Decimal { // no multiple of ten lies between the limit and the precision
+			ops = append(ops, wordOp{code: CodeWithin, constant: uint64(powers[n.typ.Precision] - 2)})
+		}
+	}
+	return n.onWords(ops...)
 }
 
 // maxInt64Power is the largest n for which 10^n is an int64.

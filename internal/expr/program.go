@@ -53,10 +53,15 @@ const (
 	CodeCivil     // of days since 1970 the year, month or day of the month: Constant 0, 1, 2
 	CodeToDouble  // an integer
 	CodeToFloat   // a float64 rounded to a float32
+	CodeToInteger // a float64 without a fraction; fails outside of int64
+	CodeMagnitude // a float64 without its sign
 	CodeAddDouble
 	CodeSubtractDouble
 	CodeMultiplyDouble
 	CodeDivideDouble // by 0 NULL
+	// A to multiples of 1/B, by the product with B, or of B: bit 3 of Constant. Bits 0 to 2 are a
+	// rounding.
+	CodeRoundDouble
 )
 
 // Step is an operation: register To becomes what Code makes of registers A, B and C.
@@ -414,7 +419,7 @@ func (c Code) binary() bool {
 	switch c {
 	case CodeCompareInt, CodeCompareUint, CodeCompareDouble, CodeAnd, CodeOr,
 		CodeAdd, CodeSubtract, CodeMultiply, CodeDivide, CodeRemainder, CodeBitAnd, CodeBitOr, CodeBitXor,
-		CodeAddDouble, CodeSubtractDouble, CodeMultiplyDouble, CodeDivideDouble:
+		CodeAddDouble, CodeSubtractDouble, CodeMultiplyDouble, CodeDivideDouble, CodeRoundDouble:
 		return true
 	}
 	return false

@@ -281,10 +281,22 @@ enum ParquetCode : uint8_t {
   PARQUET_CIVIL,             // of a day since 1970 the year, month or day: of constant 0, 1 or 2
   PARQUET_TO_DOUBLE,         // an integer as a double
   PARQUET_TO_FLOAT,          // a double rounded to what a float holds, as a double
+  PARQUET_TO_INTEGER,        // a double without a fraction as an integer: one that is none fails
+  PARQUET_MAGNITUDE,         // a double without its sign
   PARQUET_ADD_DOUBLE,
   PARQUET_SUBTRACT_DOUBLE,
   PARQUET_MULTIPLY_DOUBLE,
   PARQUET_DIVIDE_DOUBLE,     // by 0: NULL
+  PARQUET_ROUND_DOUBLE,      // a to multiples of 1 / b or, of bit 3 of the constant, of b: ParquetRounding
+};
+
+// ParquetRounding is how a double becomes whole: bits 0 to 2 of the constant of PARQUET_ROUND_DOUBLE.
+enum ParquetRounding : uint8_t {
+  PARQUET_HALF_AWAY,  // to the nearest, halves away from zero
+  PARQUET_DOWN,
+  PARQUET_UP,
+  PARQUET_CUT,        // towards zero
+  PARQUET_HALF_EVEN,  // to the nearest, halves to the even one
 };
 
 // ParquetStep is a step of a program: register `to` becomes what the code makes of registers a, b

@@ -143,10 +143,13 @@ const (
 	ParquetCivil
 	ParquetToDouble
 	ParquetToFloat
+	ParquetToInteger
+	ParquetMagnitude
 	ParquetAddDouble
 	ParquetSubtractDouble
 	ParquetMultiplyDouble
 	ParquetDivideDouble
+	ParquetRoundDouble
 )
 
 // ParquetRegisters is the most registers of a program.

@@ -108,6 +108,27 @@ static __device__ __forceinline__ ParquetResult parquet_doubles(uint32_t code, d
   return {__builtin_bit_cast(uint64_t, r), code == PARQUET_DIVIDE_DOUBLE && b == 0, false};
 }
 
+// parquet_whole rounds a double.
+static __device__ __forceinline__ double parquet_whole(uint32_t rounding, double a) {
+  switch (rounding) {
+    case PARQUET_DOWN: return __builtin_floor(a);
+    case PARQUET_UP: return __builtin_ceil(a);
+    case PARQUET_CUT: return __builtin_trunc(a);
+    case PARQUET_HALF_EVEN: return __builtin_rint(a);
+  }
+  const double cut = __builtin_trunc(a);
+  return __builtin_fabs(a - cut) >= 0.5 ? cut + __builtin_copysign(1.0, a) : cut;
+}
+
+// parquet_round rounds a double to multiples of 1 / by, or of by. Where that is no number, because of
+// an overflow, it is a, or 0.
+static __device__ __forceinline__ double parquet_round(uint64_t how, double a, double by) {
+  const bool multiples = how & 8;
+  const double whole = parquet_whole(how & 7, multiples ? a / by : a * by), r = multiples ? whole * by : whole / by;
+  if (r - r == 0) return r;
+  return multiples && a - a == 0 ? 0 : a;
+}
+
 // parquet_pair is a step of two operands, neither of which is NULL or failed.
 static __device__ __forceinline__ ParquetResult parquet_pair(const ParquetStep& step, const ParquetRegisters& of) {
   const uint64_t a = of.word(step.a), b = of.word(step.b);
@@ -119,6 +140,10 @@ static __device__ __forceinline__ ParquetResult parquet_pair(const ParquetStep& 
     case PARQUET_BIT_AND: return {a & b, false, false};
     case PARQUET_BIT_OR: return {a | b, false, false};
     case PARQUET_BIT_XOR: return {a ^ b, false, false};
+  }
+  if (step.code == PARQUET_ROUND_DOUBLE) {
+    const double rounded = parquet_round(step.constant, of.number(step.a), of.number(step.b));
+    return {__builtin_bit_cast(uint64_t, rounded), false, false};
   }
   if (step.code >= PARQUET_ADD_DOUBLE) return parquet_doubles(step.code, of.number(step.a), of.number(step.b));
   return parquet_integers(step.code, int64_t(a), int64_t(b));
@@ -140,6 +165,12 @@ static __device__ __forceinline__ ParquetResult parquet_one(const ParquetStep& s
       const double rounded = static_cast<float>(of.number(step.a));
       return {__builtin_bit_cast(uint64_t, rounded), false, false};
     }
+    case PARQUET_TO_INTEGER: {
+      const double whole = of.number(step.a);
+      if (!(whole >= -0x1p63 && whole < 0x1p63)) return {0, false, true};
+      return {uint64_t(int64_t(whole)), false, false};
+    }
+    case PARQUET_MAGNITUDE: return {uint64_t(a) & INT64_MAX, false, false};
   }
   return {0, false, true};  // no such step
 }
@@ -175,6 +206,8 @@ static __device__ __forceinline__ ParquetResult parquet_result(const ParquetStep
     case PARQUET_CIVIL:
     case PARQUET_TO_DOUBLE:
     case PARQUET_TO_FLOAT:
+    case PARQUET_TO_INTEGER:
+    case PARQUET_MAGNITUDE:
       if (of.null(step.a) || of.bad(step.a)) return {0, of.null(step.a), of.bad(step.a)};
       return parquet_one(step, of);
   }

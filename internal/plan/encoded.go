@@ -262,9 +262,11 @@ var stepCodes = [...]uint8{
 	expr.CodeDivide: kernels.ParquetDivide, expr.CodeRemainder: kernels.ParquetRemainder, expr.CodeWithin: kernels.ParquetWithin,
 	expr.CodeBitAnd: kernels.ParquetBitAnd, expr.CodeBitOr: kernels.ParquetBitOr, expr.CodeBitXor: kernels.ParquetBitXor,
 	expr.CodeFloor: kernels.ParquetFloor, expr.CodeFloorRest: kernels.ParquetFloorRest, expr.CodeCivil: kernels.ParquetCivil,
-	expr.CodeToDouble: kernels.ParquetToDouble, expr.CodeToFloat: kernels.ParquetToFloat,
+	expr.CodeToDouble: kernels.ParquetToDouble, expr.CodeToFloat: kernels.ParquetToFloat, expr.CodeToInteger: kernels.ParquetToInteger,
+	expr.CodeMagnitude: kernels.ParquetMagnitude,
 	expr.CodeAddDouble: kernels.ParquetAddDouble, expr.CodeSubtractDouble: kernels.ParquetSubtractDouble,
 	expr.CodeMultiplyDouble: kernels.ParquetMultiplyDouble, expr.CodeDivideDouble: kernels.ParquetDivideDouble,
+	expr.CodeRoundDouble: kernels.ParquetRoundDouble,
 }
 
 // callOf is an aggregate that argument i belongs to.

@@ -96,6 +96,11 @@ func TestComputedRowsOnDevice(t *testing.T) {
 			{"upper(text)", "count(*)", "text like '%1' or i8 > 0"},
 			{"i8", "sum(dec * (1 - dec) * dec), mean(dec * dec * dec), sum(-(dec * dec * dec))", "dec * dec * dec > 1.5"},
 			{"i8", "sum(cast(dec * dec * dec as double)), sum(case when i8 > 0 then dec * dec * dec end)", "dec * dec * dec <> dec * dec * i8"},
+			{"round(i16 / 2.0e0), floor(i16 / 2.0e0), ceil(i16 / 2.0e0)", "sum(abs(f64)), max(trunc(i16 / 4.0e0)), min(round(f32 * 1.7))", ""},
+			{"round(f64 / 7, 2), trunc(f64, 1), round(f64 * i16, -2)", "max(floor(f32)), sum(abs(f32)), min(round(f64 * 1e300, 9))", ""},
+			{"cast(i16 / 2.0e0 as bigint), cast(i8 / 2.0e0 as smallint)", "sum(cast(i32 * 0.5e0 as bigint))", "abs(i16) < 100"},
+			{"round(dec), floor(dec), ceil(dec)", "max(trunc(dec)), sum(round(dec, 1)), min(abs(dec))", ""},
+			{"round(i32, -1), trunc(i16, -2), abs(i8)", "max(cast(dec as bigint)), min(cast(dec as int)), sum(round(dec, -2))", ""},
 			{"date_trunc('hour', cast(date as timestamp)), minute(cast(date as timestamp))", "skewness(i8 + i16)", ""},
 		} {
 			q := grouped(x.by, x.aggs)
