@@ -14,10 +14,6 @@ import (
 type OneRow struct {
 	Words []RowWord
 	Nulls []RowNull
-
-	// Whole is the arguments that may not be NULL: an aggregate of several
-	// ignores rows with a NULL in any of them, which is not said here.
-	Whole []int
 }
 
 // RowWord says what a state word of the row of one input row is.
@@ -47,9 +43,10 @@ func (w RowWord) Uses(arg int) bool {
 // RowNull says what is added to a state word where an argument is NULL: counts
 // of NULLs may share the word with the count of rows, and flags with one another.
 type RowNull struct {
-	Arg  int // index in Input.Args
-	Word int // index of the state word
-	Add  uint64
+	Arg    int // index in Input.Args
+	Word   int // index of the state word
+	Add    uint64
+	Unless int // 1 + the argument where that is NULL too nothing is added; 0: there is none
 }
 
 // RowSource is where a state word comes from. Values are words as vectors hold them: an
@@ -161,17 +158,6 @@ func (s *slot) hasPlace() bool {
 	return false
 }
 
-// placedOnly reports whether all that is made of a set of arguments has a position, and is as if
-// there were no row where one of them is NULL.
-func (l *Layout) placedOnly(of *argSet) bool {
-	for i := range l.slots {
-		if &l.sets[l.slots[i].set] == of && !l.slots[i].hasPlace() {
-			return false
-		}
-	}
-	return !of.nulls.in() && !of.unseen.in()
-}
-
 // placeOfOne notes what the words of s are after one row, which keeps a value with its position.
 func (l *Layout) placeOfOne(row *OneRow, s *slot) {
 	set := func(off, arg int, from RowSource) {
@@ -200,15 +186,36 @@ func (l *Layout) placeOfOne(row *OneRow, s *slot) {
 	set(s.cold, s.x, value)
 }
 
-// setNulls notes what NULLs do to the words of a set.
+// setNulls notes what NULLs do to the words of a set, which has two arguments at most.
 func (l *Layout) setNulls(row *OneRow, s *argSet) {
-	if len(s.args) > 1 && !l.placedOnly(s) {
-		row.Whole = append(row.Whole, s.args...)
-		return
+	if len(s.args) > 1 {
+		l.besides(row, s)
 	}
 	for _, f := range []field{s.nulls, s.unseen} {
-		if f.in() {
-			row.Nulls = append(row.Nulls, RowNull{Arg: s.args[0], Word: f.off - l.base, Add: f.one()})
+		if !f.in() {
+			continue
+		}
+		null := RowNull{Arg: s.args[0], Word: f.off - l.base, Add: f.one()}
+		row.Nulls = append(row.Nulls, null)
+		if len(s.args) > 1 {
+			null.Arg, null.Unless = s.args[1], 1+s.args[0]
+			row.Nulls = append(row.Nulls, null)
+		}
+	}
+}
+
+// besides notes that words made of one of two arguments are constants where the other one is NULL.
+func (l *Layout) besides(row *OneRow, of *argSet) {
+	for i := range l.slots {
+		s := &l.slots[i]
+		if &l.sets[s.set] != of || s.hasPlace() { // of a place it is noted
+			continue
+		}
+		hot, _ := s.words()
+		for k := range hot {
+			if w := &row.Words[s.hot+k-l.base]; w.From != FromConstant {
+				w.Other = 1 + of.args[0] + of.args[1] - w.Arg
+			}
 		}
 	}
 }

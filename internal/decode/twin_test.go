@@ -357,7 +357,7 @@ func (w *twin) row(plan *Plan, r int) (row []uint64) {
 		switch {
 		case s.Word == kernels.ParquetConstant:
 			row = append(row, s.Constant)
-		case w.null[s.Place][r]:
+		case w.null[s.Place][r], s.Other > 0 && w.null[s.Other-1][r]:
 			row = append(row, s.Null)
 		case s.Word == kernels.ParquetCopy:
 			row = append(row, w.arrays[s.Array][r])
@@ -374,7 +374,7 @@ func (w *twin) row(plan *Plan, r int) (row []uint64) {
 		}
 	}
 	for _, n := range w.nulls {
-		if w.null[n.Place][r] {
+		if w.null[n.Place][r] && (n.Unless == 0 || !w.null[n.Unless-1][r]) {
 			row[states+int(n.State)] += n.Add
 		}
 	}

@@ -244,8 +244,9 @@ struct ParquetState {
 // or a flag.
 struct ParquetNull {
   uint64_t add;
-  uint32_t place;  // number of the output
-  uint32_t state;  // number of the state word
+  uint32_t place;   // number of the output
+  uint16_t state;   // number of the state word
+  uint16_t unless;  // 1 more than the number of an output: where that is NULL nothing is added; 0: there is none
 };
 
 // ParquetCode is what a step does. a, b and c are the registers that it names. Where a register is

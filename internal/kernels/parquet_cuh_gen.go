@@ -115,16 +115,18 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-248|
 
 // ParquetNull is struct ParquetNull of parquet.cuh.
 type ParquetNull struct {
-	Add   uint64
-	Place uint32
-	State uint32
+	Add    uint64
+	Place  uint32
+	State  uint16
+	Unless uint16
 }
 
 // An index out of range is a layout that differs from C's.
 var _ = [1]struct{}{}[unsafe.Sizeof(ParquetNull{})-16|
 	(unsafe.Offsetof(ParquetNull{}.Add)-0)|
 	(unsafe.Offsetof(ParquetNull{}.Place)-8)|
-	(unsafe.Offsetof(ParquetNull{}.State)-12)]
+	(unsafe.Offsetof(ParquetNull{}.State)-12)|
+	(unsafe.Offsetof(ParquetNull{}.Unless)-14)]
 
 // ParquetOutput is struct ParquetOutput of parquet.cuh.
 type ParquetOutput struct {

@@ -78,17 +78,26 @@ static __device__ __forceinline__ uint64_t parquet_position(const ParquetJob& jo
   return job.units[lo].position + (r - job.units[lo].first);
 }
 
+// parquet_factor is the other factor of a product, from an array: the value itself, or that of the
+// output beside it.
+static __device__ __forceinline__ uint64_t parquet_factor(const ParquetJob& job, const ParquetState& state, uint32_t array,
+                                                          uint32_t place, uint32_t beside) {
+  return job.arrays[array * job.array_words + (array == state.array ? place : beside)];
+}
+
 // parquet_state makes a state word of row r.
 static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, const ParquetState& state, uint32_t r) {
   if (state.word == PARQUET_CONSTANT) return state.constant;
   const uint32_t place = job.places[state.place * job.array_words + r];
   if (place == PARQUET_NULL) return state.null;
-  if (state.other != 0 && job.places[(state.other - 1) * job.array_words + r] == PARQUET_NULL) return state.null;
+  uint32_t beside = place;
+  if (state.other != 0) beside = job.places[(state.other - 1) * job.array_words + r];
+  if (beside == PARQUET_NULL) return state.null;
   if (state.word == PARQUET_POSITION) return parquet_position(job, r);
   const uint64_t word = job.arrays[state.array * job.array_words + place];
   switch (state.word) {
     case PARQUET_COPY: return word;
-    case PARQUET_PRODUCT: return word * job.arrays[state.constant * job.array_words + place];
+    case PARQUET_PRODUCT: return word * parquet_factor(job, state, uint32_t(state.constant), place, beside);
     case PARQUET_NOT: return ~word;
     case PARQUET_SIGN: return uint64_t(int64_t(word) >> 63);
     case PARQUET_UNSIGNED: return word ^ uint64_t(1) << 63;
@@ -101,8 +110,8 @@ static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, 
   if (state.word == PARQUET_SUM) return __builtin_bit_cast(uint64_t, x + 0.0);
   const uint32_t factors = parquet_fixed_factors(state.word);
   const bool product = state.word == PARQUET_PRODUCT_S || state.word == PARQUET_PRODUCT_C || factors == 2;
-  const uint64_t other = factors == 2 ? parquet_fixed_other(state.constant) : state.constant;
-  const double y = product ? parquet_number(job.arrays[other * job.array_words + place], state.times) : x;
+  const uint32_t other = factors == 2 ? parquet_fixed_other(state.constant) : state.constant;
+  const double y = product ? parquet_number(parquet_factor(job, state, other, place, beside), state.times) : x;
   return factors == 0 ? parquet_sum_word(state.word, x, y) : parquet_fixed(job.stop, state.constant, factors, x, y);
 }
 
@@ -116,7 +125,9 @@ static __device__ __forceinline__ void parquet_row(const ParquetJob& job, uint32
   for (uint32_t s = 0; s < job.state_words; s++) states[s] = parquet_state(job, job.states[s], r);
   for (uint32_t n = 0; n < job.null_count; n++) {
     const ParquetNull null = job.nulls[n];
-    if (job.places[null.place * job.array_words + r] == PARQUET_NULL) states[null.state] += null.add;
+    if (job.places[null.place * job.array_words + r] != PARQUET_NULL) continue;
+    if (null.unless != 0 && job.places[(null.unless - 1) * job.array_words + r] == PARQUET_NULL) continue;
+    states[null.state] += null.add;
   }
 }
 

@@ -427,14 +427,17 @@ func (p *planner) numberOf(i int) uint8 {
 	}
 }
 
-// nulls says what NULLs add to the state words, and of which values there may be none.
+// nulls says what NULLs add to the state words.
 func (b *encodedBuilder) nulls(row agg.OneRow) {
 	for _, n := range row.Nulls {
-		if o := b.args[n.Arg]; o != noOutput { // else it is a constant
-			b.plan.Nulls = append(b.plan.Nulls, kernels.ParquetNull{Add: n.Add, Place: uint32(o), State: uint32(n.Word)})
+		o := b.args[n.Arg]
+		if o == noOutput { // it is a constant
+			continue
 		}
-	}
-	for _, arg := range row.Whole {
-		b.plan.Outputs[b.args[arg]].Nulls = 0
+		null := kernels.ParquetNull{Add: n.Add, Place: uint32(o), State: uint16(n.Word)}
+		if n.Unless > 0 {
+			null.Unless = uint16(b.args[n.Unless-1] + 1)
+		}
+		b.plan.Nulls = append(b.plan.Nulls, null)
 	}
 }

@@ -220,6 +220,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetNull, add);
   *out++ = __builtin_offsetof(ParquetNull, place);
   *out++ = __builtin_offsetof(ParquetNull, state);
+  *out++ = __builtin_offsetof(ParquetNull, unless);
   *out++ = sizeof(ParquetOutput);
   *out++ = __builtin_offsetof(ParquetOutput, lo);
   *out++ = __builtin_offsetof(ParquetOutput, hi);
