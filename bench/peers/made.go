@@ -24,8 +24,8 @@ var payments = named("p", "payments", map[int]clauses{
 	20: {keys: []string{"id"}, aggs: []string{"sum(amount) as s"}, order: "s desc", limit: 10},
 }, 20)
 
-// readings is questions about readings of sensors: doubles, and rows in the order of time, in data pages
-// v2 with encodings of differences, ZSTD.
+// readings is questions about readings of sensors: doubles, and rows in the order of time, in data
+// pages v2 with encodings of differences, ZSTD.
 var readings = named("r", "readings", map[int]clauses{
 	1:  {keys: []string{"sensor"}, aggs: []string{"avg(temperature) as t", "min(temperature) as a", "max(temperature) as b", "count(*) as c"}},
 	2:  {keys: []string{"sensor", "date_trunc('hour', seen) as hour"}, aggs: []string{"avg(temperature) as t", "avg(pressure) as p"}},
@@ -49,7 +49,8 @@ var readings = named("r", "readings", map[int]clauses{
 	20: {keys: []string{"round(pressure, 1) as p"}, aggs: []string{"count(*) as c", "max(temperature) as t"}, order: "c desc", limit: 10},
 }, 20)
 
-// commits is questions about commits: long texts that are nearly all different, and times in no order.
+// commits is questions about commits: long texts that are nearly all different, and times in no
+// order.
 var commits = named("m", "commits", map[int]clauses{
 	1:  {keys: []string{"author"}, aggs: []string{"count(*) as c", "sum(additions - deletions) as net"}, order: "c desc", limit: 20},
 	2:  {keys: []string{"split_part(repo, '/', 1) as org"}, aggs: []string{"count(*) as c", "count(distinct author) as a"}, order: "c desc", limit: 20},

@@ -9,10 +9,13 @@ import (
 )
 
 // madeTable is a table of real queries that DuckDB makes, so that its file is another writer's than
-// those of the data makers here. Values are hashes of the rows' numbers i, and depend on nothing else.
+// those of the data makers here. Values are hashes of the rows' numbers i, and depend on nothing
+// else.
 type madeTable struct {
-	columns []string // of SQL; $(k, n) is one of n integers from 0, by the hash of i and k, ^(k, n) the same with small ones more often
-	options string   // of COPY
+	// of SQL; $(k, n) is one of n integers from 0 on by the hash of i and k, ^(k, n) the same with
+	// small ones more often
+	columns []string
+	options string // of COPY
 }
 
 var madeTables = map[string]madeTable{

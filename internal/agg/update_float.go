@@ -65,7 +65,8 @@ func addDouble(words []uint64, stride int, gids []uint32, vals []float64) {
 // additions err by less than n * 2^-102. Where rows of a group follow one another, each addition
 // would wait for settle of the one before (docs/experiments/0001).
 func settleLate(s, c float64) (float64, float64) {
-	const sign, times50 = 1 << 63, 50 << 52 // bits of doubles without their signs are in their order
+	// The bits of doubles without their signs are in the order of the doubles.
+	const sign, times50 = 1 << 63, 50 << 52
 	if math.Float64bits(c)&^sign+times50 > math.Float64bits(s)&^sign { // or c is NaN
 		return settle(s, c)
 	}

@@ -42,7 +42,7 @@ type bound struct {
 	// many on, give the same text; 0: that is not known
 	bucket int64
 	// of a node whose bucket is a day: another day with the same text, of few; nil: there is none
-	like *likeDay
+	like   *likeDay
 	few    int64   // how many values a node has at most, beside NULL; 0: that is not known
 	every  int64   // as bucket, of a node of any type
 	split  bool    // another node makes the other part of the same word

@@ -2,8 +2,9 @@ package expr
 
 import "github.com/gagg-dev/gagg/internal/column"
 
-// A case that gives a value or NULL, as the filter of an aggregate is, and nullif, takes no value to
-// another place: its rows are those of the value, of which more are NULL. A dictionary stays one.
+// A case that gives a value or NULL, as the filter of an aggregate is, and nullif, takes no value
+// to another place: its rows are those of the value, of which more are NULL. A dictionary stays
+// one.
 
 // masks is the number of the value in the arguments of such a case, 0 for any other. One that may
 // fail, or takes long, is computed for the rows that need it.

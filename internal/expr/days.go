@@ -23,7 +23,8 @@ const (
 	manyChanges, fewChanges = 512, 16
 )
 
-// put gives each row of out the value of its day. in has times, in steps of which perDay.d are a day.
+// put gives each row of out the value of its day. in has times, in steps of which perDay.d are a
+// day.
 func (d *ofDays) put(out, in []int64, perDay divisor) {
 	left := manyChanges
 	if d.table.Load() != nil {

@@ -2,8 +2,9 @@ package expr
 
 import "testing"
 
-// TestOfDays compares parts of days in order, in none, and outside of the table with each by itself.
+// Parts of days in order, in none, and outside of the table are those of each day by itself.
 func TestOfDays(t *testing.T) {
+	t.Parallel()
 	perDay := newDivisor(microsPerDay)
 	month := func(days int64) int64 { _, m, _ := civilFromDays(days); return m }
 	days := &ofDays{value: month}

@@ -4,12 +4,12 @@ package expr
 // words (OnWords) and makes groups of what it has computed: rows with the same parts have the same
 // expressions, so rest is computed once for a group of parts and not for each row.
 //
-// Each of parts is a column or operations on words, and rest makes the expressions of a batch whose
-// columns are the parts. A part fails for no row for which the expressions do not. A time of which
-// only the day matters, or the hour or minute, becomes the begin of that as a part (bound.bucket); one
-// of which the day of the week or the month matters, that of another with the same (bound.like).
-// An expression that is whole becomes a part as it is, and so does what taken holds of: parts of
-// texts that the engine takes (Cut).
+// Each of parts is a column or operations on words, and rest makes the expressions of a batch
+// whose columns are the parts. A part fails for no row for which the expressions do not. A time of
+// which only the day matters, or the hour or minute, becomes the begin of that as a part
+// (bound.bucket); one of which the day of the week or the month matters, that of another with the
+// same (bound.like). An expression that is whole becomes a part as it is, and so does what taken
+// holds of: parts of texts that the engine takes (Cut).
 //
 // ok is false where a part has values that differ and are equal as keys, as floats do (-0 and 0):
 // rest may tell them apart.
@@ -129,7 +129,8 @@ var (
 	// 31 days for each month lead into it from January 1
 	monthLike = &likeDay{
 		func(days int64) int64 { _, m, _ := civilFromDays(days); return (m - 1) * 31 },
-		[]wordOp{{code: CodeCivil, constant: 1}, addWord(-1), {code: CodeMultiply, with: 31}}, 12,
+		[]wordOp{{code: CodeCivil, constant: 1}, addWord(-1), {code: CodeMultiply, with: 31}},
+		12,
 	}
 )
 

@@ -291,7 +291,8 @@ enum ParquetCode : uint8_t {
   PARQUET_ROUND_DOUBLE,      // a to multiples of 1 / b or, of bit 3 of the constant, of b: ParquetRounding
 };
 
-// ParquetRounding is how a double becomes whole: bits 0 to 2 of the constant of PARQUET_ROUND_DOUBLE.
+// ParquetRounding is how a double becomes whole: bits 0 to 2 of the constant of
+// PARQUET_ROUND_DOUBLE.
 enum ParquetRounding : uint8_t {
   PARQUET_HALF_AWAY,  // to the nearest, halves away from zero
   PARQUET_DOWN,

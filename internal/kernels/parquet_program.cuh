@@ -120,8 +120,8 @@ static __device__ __forceinline__ double parquet_whole(uint32_t rounding, double
   return __builtin_fabs(a - cut) >= 0.5 ? cut + __builtin_copysign(1.0, a) : cut;
 }
 
-// parquet_round rounds a double to multiples of 1 / by, or of by. Where that is no number, because of
-// an overflow, it is a, or 0.
+// parquet_round rounds a double to multiples of 1 / by, or of by. Where that is no number, because
+// of an overflow, it is a, or 0.
 static __device__ __forceinline__ double parquet_round(uint64_t how, double a, double by) {
   const bool multiples = how & 8;
   const double whole = parquet_whole(how & 7, multiples ? a / by : a * by), r = multiples ? whole * by : whole / by;
