@@ -21,8 +21,8 @@ type boundedTimes struct {
 
 // evaluator makes the evaluator of a key or argument, which sees the rows
 // that the filter has passed.
-func (r *run) evaluator(e *expr.Expr, group *expr.Group) cpu.Evaluator {
-	bounded := boundedTimes{Evaluator: group.NewEval(e)}
+func (r *run) evaluator(e *expr.Expr, eval *expr.Eval) cpu.Evaluator {
+	bounded := boundedTimes{Evaluator: eval}
 	for _, c := range e.Columns() {
 		if r.scan.Int96(c) {
 			bounded.cols = append(bounded.cols, c)

@@ -15,13 +15,13 @@ func (r *run) pipeline(keys []*expr.Expr, states *agg.Layout, whole bool) cpu.Pi
 	group := expr.NewGroup()
 	p.Begin = group.Begin
 	used := map[int]bool{}
-	evals := func(exprs []*expr.Expr) []cpu.Evaluator {
+	evals := func(exprs []*expr.Expr, newEval func(*expr.Expr) *expr.Eval) []cpu.Evaluator {
 		out := make([]cpu.Evaluator, len(exprs))
 		for i, e := range exprs {
 			if e == nil {
 				continue // the argument is not needed
 			}
-			out[i] = r.evaluator(e, group)
+			out[i] = r.evaluator(e, newEval(e))
 			for _, c := range e.Columns() {
 				if !used[c] {
 					used[c] = true
@@ -40,7 +40,11 @@ func (r *run) pipeline(keys []*expr.Expr, states *agg.Layout, whole bool) cpu.Pi
 			}
 		}
 	}
-	p.Keys, p.Args = evals(keys), evals(args)
+	newKey := group.NewEval
+	if len(keys) == 1 {
+		newKey = group.NewKey
+	}
+	p.Keys, p.Args = evals(keys, newKey), evals(args, group.NewEval)
 	for i, a := range p.Args {
 		if e, ok := a.(*expr.Eval); ok && states.TakesNarrow(i) && !slices.Contains(r.plan.Query.Distinct, i) {
 			e.TakeNarrow()

@@ -39,7 +39,7 @@ type bound struct {
 	// of a choice of constant texts; nil: any other
 	constants *constants
 	// of a strict node whose one argument is a time: how many of its steps, from a multiple of as
-	// many on, give the same text; 0: that is not known
+	// many on, give the same; 0: that is not known
 	bucket int64
 	// of a node whose bucket is a day: another day with the same text, of few; nil: there is none
 	like   *likeDay
@@ -149,8 +149,8 @@ func (n *bound) neverFails(sure bool) *bound {
 	return n
 }
 
-// bucketed says of a node of a text whether it is the same for all times of a bucket of so many
-// steps (bound.bucket), if that is more than 0.
+// bucketed says of a node whether it is the same for all times of a bucket of so many steps
+// (bound.bucket), if that is more than 0.
 func (n *bound) bucketed(steps int64) *bound {
 	if n.kind == boundStrict {
 		n.bucket = steps

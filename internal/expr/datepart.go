@@ -176,7 +176,7 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	}
 	switch {
 	case p.ofDay != nil:
-		n := c.strict(dayKernel(p.ofDay, newDivisor(stepsPerDay(x.typ))), x)
+		n := c.strict(dayKernel(p.ofDay, newDivisor(stepsPerDay(x.typ))), x).bucketed(stepsPerDay(x.typ))
 		if ops := ofDayWords(dayWords[p.names[0]], stepsPerDay(x.typ)); ops != nil {
 			n.onWords(ops...)
 		}
@@ -201,7 +201,7 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 		wrap += secondsPerDay // 24:00:00 is a time of day
 	}
 	whole, by, times := p.clockSteps(wrap, perSecond)
-	return c.strict(clockKernel(newDivisor(whole), newDivisor(by), times), x).onWords(
+	return c.strict(clockKernel(newDivisor(whole), newDivisor(by), times), x).bucketed(p.bucket(perSecond)).onWords(
 		wordOp{code: CodeFloorRest, constant: uint64(whole)}, wordOp{code: CodeFloor, constant: uint64(by)},
 		wordOp{code: CodeMultiply, with: uint64(times)}).ofFew(whole / by), nil
 }
@@ -213,6 +213,14 @@ func dayKernel(part func(days int64) int64, perDay divisor) kernel {
 		days.put(f.out.Int, f.args[0].Int, perDay)
 		return nil
 	}
+}
+
+// bucket is the bucket of times of the same part of a time of day, in steps; 0: they are too many.
+func (p *datePart) bucket(perSecond int64) int64 {
+	if p.seconds < 60 {
+		return 0
+	}
+	return p.seconds * perSecond
 }
 
 // clockSteps says how a part of a time of wrap seconds is made of values that have perSecond steps

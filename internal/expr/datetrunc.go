@@ -62,7 +62,7 @@ func dateTrunc(c *call) (*bound, error) {
 	}
 	x := c.args[1]
 	if first := truncations[p.names[0]]; first != nil {
-		n := c.strict(truncateDays(first, newDivisor(stepsPerDay(x.typ))), x)
+		n := c.strict(truncateDays(first, newDivisor(stepsPerDay(x.typ))), x).bucketed(stepsPerDay(x.typ))
 		if ops := ofDayWords(truncatedDayWords[p.names[0]], stepsPerDay(x.typ)); ops != nil {
 			n.onWords(append(ops, wordOp{code: CodeMultiply, with: microsPerDay})...)
 		}
@@ -73,7 +73,7 @@ func dateTrunc(c *call) (*bound, error) {
 		step = 1e6 / p.perSecond
 	}
 	perDay := stepsPerDay(x.typ)
-	n := c.strict(truncateSteps(newDivisor(step), perDay), x).onWords(truncatingWords(step, perDay)...)
+	n := c.strict(truncateSteps(newDivisor(step), perDay), x).bucketed(p.bucket(perDay / secondsPerDay)).onWords(truncatingWords(step, perDay)...)
 	return n.changesEvery(stepsOf(step, perDay)), nil
 }
 

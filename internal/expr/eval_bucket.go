@@ -2,42 +2,57 @@ package expr
 
 import "github.com/gagg-dev/gagg/internal/column"
 
-// A text that is made of a time tells mostly no more than its day, hour or minute:
+// What is made of a time tells mostly no more than its day, hour or minute:
 // strftime(t, '%Y-%m-%d') is the same for all t of a day. Such a bucket of times has its text made
-// once, and rows get codes into a dictionary of the buckets that have come so far. A column that
-// has a dictionary of its own has the texts of its entries made (eval_dict.go).
+// once, and rows get codes into a dictionary of the texts that have come so far. So have numbers
+// that rows are grouped by, year(t) say: a group is found by a code sooner than by a number. A
+// column that has a dictionary of its own has the texts of its entries made (eval_dict.go).
 //
 //	time ──divided──▶ bucket ──less the first──▶ place in codes ──▶ code ──▶ entry of the dictionary
 //
-// A Dict does not change: new buckets make another one, whose first entries are those of the last.
+// A Dict does not change: new entries make another one, whose first entries are those of the last.
 
 const (
 	// bucketWindow is how many buckets there may be from the first to the last: 11 days of minutes.
 	bucketWindow = 16 << 10
-	// mostBuckets is how many entries a dictionary has before another one is begun.
+	// mostBuckets is how many buckets come before another dictionary is begun.
 	mostBuckets = smallDict
 	// vainBuckets is how many batches may have a bucket for every other row or more, until rows are
 	// computed one by one.
 	vainBuckets = 4
+
+	// Numbers are computed row by row if their dictionaries, of which whoever groups by them reads
+	// each, have more than so many entries in a number of rows.
+	numberedRows, numberedEntries = 256 << 10, 64 << 10
 )
 
 // buckets is what a step knows of the buckets of its argument.
 type buckets struct {
 	of      divisor
 	first   int64   // bucket of codes[0]
-	codes   []int32 // by bucket, less first: 1 + its code; 0: it has none
+	codes   []int32 // by bucket, less first: 1 + its code; 0: it has none; below 0: its number in fresh, counted from -1 down
 	used    []int   // places in codes
 	dict    *column.Dict
-	entries frame   // whose kernel makes them
-	fresh   []int64 // a time of each bucket that has no entry yet
-	vain    int     // batches
+	known   map[bucketEntry]int32 // codes of the entries of dict
+	entries frame                 // whose kernel makes them
+	fresh   []int64               // a time of each bucket that has no code yet
+	final   []int32               // codes of these
+	vain    int                   // batches
+
+	rows, read int // rows, and entries of dictionaries that they made
+}
+
+// bucketEntry is an entry of a dictionary: a number or a text.
+type bucketEntry struct {
+	number int64
+	text   string
 }
 
 // byBucket computes the node of a time by its buckets, if that pays.
 func (s *step) byBucket() (done bool, err error) {
 	b := s.buckets
 	if b == nil {
-		b = &buckets{of: newDivisor(s.node.bucket), codes: make([]int32, bucketWindow)}
+		b = &buckets{of: newDivisor(s.node.bucket), codes: make([]int32, bucketWindow), known: map[bucketEntry]int32{}}
 		b.entries.args = make([]*column.Vector, 1)
 		s.buckets = b
 	}
@@ -52,6 +67,7 @@ func (s *step) byBucket() (done bool, err error) {
 	if len(b.used) > mostBuckets || !b.number(v, s.f.codes) {
 		b.empty()
 		if !b.number(v, s.f.codes) {
+			b.empty()
 			b.vain++
 			return false, nil
 		}
@@ -59,8 +75,14 @@ func (s *step) byBucket() (done bool, err error) {
 	if 2*len(b.fresh) > v.Len {
 		b.vain++
 	}
-	if !b.addEntries(s.node) {
+	if !b.addEntries(s.node, s.f.codes) {
 		return false, nil
+	}
+	if b.rows += v.Len; s.node.typ.Rep() == column.RepInt64 && b.rows > numberedRows {
+		if b.read > numberedEntries {
+			b.vain = vainBuckets
+		}
+		b.rows, b.read = 0, 0
 	}
 	s.res = column.Vector{Type: s.node.typ, Len: v.Len, Null: v.Null, Codes: s.f.codes, Dict: b.dict}
 	return true, nil
@@ -72,10 +94,11 @@ func (b *buckets) empty() {
 		b.codes[at] = 0
 	}
 	b.used, b.fresh, b.dict = b.used[:0], b.fresh[:0], nil
+	clear(b.known)
 }
 
-// number gives rows the codes of their buckets, and buckets that are new their codes. It reports
-// whether the window has all of them.
+// number gives rows the codes of their buckets, and those of new buckets numbers below 0, as codes
+// has them. It reports whether the window has all of them.
 func (b *buckets) number(v *column.Vector, codes []int32) bool {
 	times := v.Int[:v.Len]
 	last, code := int64(0), int32(0) // of the row before; code 0 is none
@@ -95,18 +118,21 @@ func (b *buckets) number(v *column.Vector, codes []int32) bool {
 			}
 			if b.codes[at] == 0 {
 				b.used, b.fresh = append(b.used, int(at)), append(b.fresh, t)
-				b.codes[at] = int32(len(b.used))
+				b.codes[at] = int32(-len(b.fresh))
 			}
 			last, code = bucket, b.codes[at]
 		}
 		codes[i] = code - 1
+		if code < 0 {
+			codes[i] = code
+		}
 	}
 	return true
 }
 
-// addEntries makes the entries of buckets that are new. It returns false where there is no entry at
-// all, or the kernel fails: rows tell better which one it is.
-func (b *buckets) addEntries(n *bound) bool {
+// addEntries makes the entries of buckets that are new, and gives their rows codes. It returns false
+// where there is no entry at all, or the kernel fails: rows tell better which one it is.
+func (b *buckets) addEntries(n *bound, codes []int32) bool {
 	if len(b.fresh) == 0 {
 		return b.dict != nil
 	}
@@ -117,13 +143,35 @@ func (b *buckets) addEntries(n *bound) bool {
 		b.empty()
 		return false
 	}
-	made := &column.Dict{Values: column.Vector{Type: n.typ}}
+	made := column.Vector{Type: n.typ}
 	if b.dict != nil {
-		made.Values = b.dict.Values
+		made = b.dict.Values
 	}
+	before := made.Len
+	b.final = b.final[:0]
 	for i := range f.n {
-		made.Values.Append(f.out.At(i))
+		v := f.out.At(i)
+		entry := bucketEntry{v.Int, v.Bytes}
+		code, there := b.known[entry]
+		if !there {
+			code = int32(made.Len)
+			b.known[entry] = code
+			made.Append(v)
+		}
+		b.final = append(b.final, code)
 	}
-	b.dict, b.fresh = made, b.fresh[:0]
+	if made.Len > before {
+		b.dict = &column.Dict{Values: made}
+		b.read += made.Len
+	}
+	for i, at := range b.used[len(b.used)-len(b.fresh):] {
+		b.codes[at] = 1 + b.final[i]
+	}
+	for i, code := range codes {
+		if code < 0 {
+			codes[i] = b.final[-code-1]
+		}
+	}
+	b.fresh = b.fresh[:0]
 	return true
 }

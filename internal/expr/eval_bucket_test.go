@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Texts of times are those of each time alone, however many buckets a batch has: few, as many as
+// Texts of times, and numbers that are keys, are those of each time alone, however many buckets a batch has: few, as many as
 // rows, far from one another, or so many that a dictionary is begun anew; and those of a batch
 // before stay what they were.
 func TestBuckets(t *testing.T) {
@@ -26,6 +26,15 @@ func TestBuckets(t *testing.T) {
 		{"strftime(day, '%a %d %b %Y week %V of %G, %j')", true},
 		{"dayname(ms)", true},
 		{"monthname(day)", true},
+		{"strftime(ns, '%Y-%m')", true},
+		{"date_trunc('day', ms)", true},
+		{"date_trunc('month', ns)", true},
+		{"date_trunc('hour', ms)", true},
+		{"date_trunc('second', ms)", false},
+		{"year(ms)", true},
+		{"week(day)", true},
+		{"minute(ns)", true},
+		{"second(ns)", false},
 	} {
 		e := bindText(t, c.text)
 		col := e.root.columns()[0]
@@ -35,7 +44,8 @@ func TestBuckets(t *testing.T) {
 			second = 1
 		}
 		r := rand.New(rand.NewPCG(3, 4))
-		v, coded := e.NewEval(), false
+		group := NewGroup()
+		v, coded := group.NewKey(e), false
 		for batch := range 60 {
 			// from some seconds to centuries, before and after 1970
 			width := int64(1) << (batch % 34)
@@ -50,12 +60,23 @@ func TestBuckets(t *testing.T) {
 			cols := make([]column.Vector, col+1)
 			cols[col] = times
 			var out column.Vector
-			if err := v.Eval(&column.Batch{Rows: 300, Cols: cols}, &out); err != nil {
+			b := &column.Batch{Rows: 300, Cols: cols}
+			group.Begin(b)
+			if err := v.Eval(b, &out); err != nil {
 				t.Fatal(err)
 			}
 			coded = coded || out.Dict != nil
 			if !out.Valid() {
 				t.Fatalf("%s: VECTOR-VALID", c.text)
+			}
+			if dict := out.Dict; dict != nil {
+				entries := map[column.Value]bool{}
+				for i := range dict.Len() {
+					entries[dict.Values.At(i)] = true
+				}
+				if len(entries) < dict.Len() {
+					t.Fatalf("%s: %d entries, %d of them different", c.text, dict.Len(), len(entries))
+				}
 			}
 			for i := range 300 {
 				var one column.Vector
@@ -96,6 +117,35 @@ func TestBucketsInVain(t *testing.T) {
 		}
 		if (out.Dict != nil) != (batch < vainBuckets) {
 			t.Errorf("batch %d: coded %v", batch, out.Dict != nil)
+		}
+	}
+}
+
+// Numbers whose dictionary grows with the rows are given up, and those that have few are not.
+func TestNumberedBuckets(t *testing.T) {
+	t.Parallel()
+	const rows = 4096
+	for text, every := range map[string]int64{"date_trunc('minute', ms)": 1_000, "date_trunc('day', ms)": 1_000, "month(ms)": 60_000} {
+		e := bindText(t, text)
+		col, group := e.root.columns()[0], NewGroup()
+		v := group.NewKey(e)
+		times := column.Vector{Type: testColumns[col].Type, Len: rows, Int: make([]int64, rows)}
+		cols := make([]column.Vector, col+1)
+		for batch := range 2 * numberedRows / rows {
+			for i := range times.Int {
+				times.Int[i] = int64(batch*rows+i) * every
+			}
+			cols[col] = times
+			b := &column.Batch{Rows: rows, Cols: cols}
+			group.Begin(b)
+			var out column.Vector
+			if err := v.Eval(b, &out); err != nil {
+				t.Fatal(err)
+			}
+			want := text != "date_trunc('minute', ms)" || batch*rows <= numberedRows
+			if coded := out.Dict != nil; coded != want {
+				t.Fatalf("%s, batch %d: coded %v", text, batch, coded)
+			}
 		}
 	}
 }
