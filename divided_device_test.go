@@ -20,11 +20,14 @@ func TestDeviceDivides(t *testing.T) {
 		order, having   string
 		limit           int64
 		workers         bool // no key is divided
+		told            bool // likewise: times stand for the texts (KEYS-TOLD)
 	}{
 		{by: "upper(t)", aggs: "count(*)|sum(l)|mean(i)|max(f)"},
 		{by: "upper(substr(t, 1, 2));s", aggs: "count(*)|min(t)|max(l)", where: "i > 3"},
-		{by: "strftime(e, '%Y-%m-%d')", aggs: "count(*)|first(t)|last(l)|any_value(i) is null"},
-		{by: "dayname(e);monthname(e);b", aggs: "count(l)|arg_max(t, l)|stddev(i)"},
+		{by: "strftime(e, '%Y-%m-%d')", aggs: "count(*)|first(t)|last(l)|any_value(i) is null", told: true},
+		{by: "strftime(e, '%d.%m. %H h')", aggs: "count(*)|first(t)|last(l)|any_value(i) is null"},
+		{by: "dayname(e);monthname(e);b", aggs: "count(l)|arg_max(t, l)|stddev(i)", told: true},
+		{by: "strftime(e, '%A');upper(monthname(e));b", aggs: "count(l)|arg_max(t, l)|stddev(i)"},
 		{by: "t || '-' || i", aggs: "count(*) as n", order: "n desc,t || '-' || i", limit: 10},
 		{by: "case when i > 100 then 'high' when i > 10 then t else s end as k", aggs: "sum(c)|sum(w)|count(*)", having: "count(*) > 2", order: "k"},
 		{by: "case when i > 100 then 'high' when i > 10 then 'middle' end", aggs: "count(*)|var_pop(g)"},
@@ -36,9 +39,10 @@ func TestDeviceDivides(t *testing.T) {
 		{by: "upper(s)", aggs: "count(*)", workers: true},
 		{by: "upper(t)", aggs: "count(*)", limit: 10, workers: true},
 		{by: "upper(t)", aggs: "count(distinct i)"},
-		{by: "dayname(e);b", aggs: "count(distinct i)|count(*)|sum(l)|max(t)", where: "i > 3"},
+		{by: "dayname(e);b", aggs: "count(distinct i)|count(*)|sum(l)|max(t)", where: "i > 3", told: true},
+		{by: "lower(dayname(e));b", aggs: "count(distinct i)|count(*)|sum(l)|max(t)", where: "i > 3"},
 		{by: "left(upper(t), 1)", aggs: "count(distinct t)|min(t)", order: "min(t)"},
-		{by: "monthname(e)", aggs: "sum(distinct c)|avg(distinct c)|stddev(i)", having: "count(*) > 2"},
+		{by: "monthname(e)", aggs: "sum(distinct c)|avg(distinct c)|stddev(i)", having: "count(*) > 2", told: true},
 		{by: "l % 3 || 'x'", aggs: "count(distinct f)|sum(distinct f)", order: "count(distinct f) desc", limit: 2},
 		{by: "1 // (i - 7) || t", aggs: "count(distinct b)"},
 		{by: "upper(t)", aggs: "median(i)", workers: true},
@@ -57,7 +61,7 @@ func TestDeviceDivides(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if divided := plan.GPU != nil && strings.Contains(plan.GPU.Regroups, "what it can compute"); divided == x.workers {
+			if divided := plan.GPU != nil && strings.Contains(plan.GPU.Regroups, "what it can compute"); divided == (x.workers || x.told) {
 				t.Errorf("%+v: %s", x, plan)
 			}
 			want := want

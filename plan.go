@@ -176,8 +176,8 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	}
 	out.Exact = exactSums(p.ExactSums())
 	out.Sets, out.Totals = q.SetTexts(), q.Totals >= 0
-	for i, e := range q.Keys[:q.NamedKeys()] {
-		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
+	for i := range q.NamedKeys() {
+		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], q.KeyType(i).String(), p.KeyColumns[i].Intern})
 	}
 	for _, f := range q.Follow {
 		out.Following = append(out.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})

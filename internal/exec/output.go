@@ -234,7 +234,15 @@ func (p *producer) explain(err error, rows []uint64) error {
 	q := p.r.plan.Query
 	for i, name := range q.KeyTexts[:q.NamedKeys()] {
 		p.keys.Decode(i, rows, &p.made[i])
-		v := column.Gather(&p.made[i], []int32{int32(over.Row)}, &column.Buffer{})
+		v := p.made[i]
+		if i < len(q.Told) && q.Told[i] != nil {
+			cols := make([]column.Vector, i+1)
+			cols[i] = v
+			if err := q.Told[i].NewEval().Eval(&column.Batch{Rows: v.Len, Cols: cols}, &v); err != nil {
+				continue
+			}
+		}
+		v = column.Gather(&v, []int32{int32(over.Row)}, &column.Buffer{})
 		text := "NULL"
 		if arr, err := column.ToArrow(&v, memory.NewGoAllocator()); err == nil {
 			text = arr.ValueStr(0)

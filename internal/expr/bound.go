@@ -41,8 +41,10 @@ type bound struct {
 	// of a strict node whose one argument is a time: how many of its steps, from a multiple of as
 	// many on, give the same; 0: that is not known
 	bucket int64
-	// of a node whose bucket is a day: another day with the same text, of few; nil: there is none
+	// of a node whose bucket is a day: another day with the same text, of fewer; nil: there is none
 	like   *likeDay
+	coded  bool    // of a bucketed node: it stands for a text, and may be codes as that
+	tells  bool    // of a bucketed node: no two buckets, or days that like makes, give the same
 	few    int64   // how many values a node has at most, beside NULL; 0: that is not known
 	every  int64   // as bucket, of a node of any type
 	split  bool    // another node makes the other part of the same word

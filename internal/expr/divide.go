@@ -1,5 +1,7 @@
 package expr
 
+import "math"
+
 // Divide divides the computing of expressions in two, for an engine that computes operations on
 // words (OnWords) and makes groups of what it has computed: rows with the same parts have the same
 // expressions, so rest is computed once for a group of parts and not for each row.
@@ -107,8 +109,8 @@ type bucketOf struct {
 	like  *likeDay
 }
 
-// beginOf is the first time of the bucket of times for which n has the same text; or the time
-// itself, if there is no such time; or the first time of a day that has the same text.
+// beginOf is the first time of the bucket of times for which n has the same text, or the first time
+// of a day that has the same text.
 func (d *divider) beginOf(n *bound) *bound {
 	of := bucketOf{n.args[0], n.bucket, n.like}
 	if d.begins[of] == nil {
@@ -117,55 +119,25 @@ func (d *divider) beginOf(n *bound) *bound {
 	return d.begins[of]
 }
 
-// likeDay is a day that has the same name as another: one of few.
-type likeDay struct {
-	of    func(days int64) int64
-	words []wordOp // of the other day
-	few   int64
-}
-
-var (
-	weekdayLike = &likeDay{func(days int64) int64 { return days - floorDiv(days, 7)*7 }, []wordOp{{code: CodeFloorRest, constant: 7}}, 7}
-	// 31 days for each month lead into it from January 1
-	monthLike = &likeDay{
-		func(days int64) int64 { _, m, _ := civilFromDays(days); return (m - 1) * 31 },
-		[]wordOp{{code: CodeCivil, constant: 1}, addWord(-1), {code: CodeMultiply, with: 31}},
-		12,
-	}
-)
-
-// newLike is the first time of a day with the same text.
-func newLike(n *bound) *bound {
-	of := dayKernel(n.like.of, newDivisor(n.bucket))
-	like := func(f *frame) error {
-		if err := of(f); err != nil {
-			return err
-		}
-		for i := range f.out.Int {
-			f.out.Int[i] *= n.bucket
-		}
-		return nil
-	}
-	return strict(n.args[0].typ, n.src, like, n.args[0]).
-		onWords(append(ofDayWords(n.like.words, n.bucket), wordOp{code: CodeMultiply, with: uint64(n.bucket)})...).neverFails(true).ofFew(n.like.few)
-}
-
 func newBegin(n *bound) *bound {
-	if n.like != nil {
+	switch {
+	case n.like != nil:
 		return newLike(n)
+	case n.bucket == 1:
+		return n.args[0]
 	}
 	by := newDivisor(n.bucket)
 	begin := func(f *frame) error {
 		for i, v := range f.args[0].Int[:f.n] {
 			first := by.floor(v) * by.d
-			if first > v {
-				first = v
+			if first > v { // the least time is of the same bucket
+				first = math.MinInt64
 			}
 			f.out.Int[i] = first
 		}
 		return nil
 	}
 	step := uint64(n.bucket)
-	return strict(n.args[0].typ, n.src, begin, n.args[0]).
+	return strict(n.args[0].typ, n.src, begin, n.args[0]).bucketed(n.bucket).
 		onWords(wordOp{code: CodeFloor, constant: step}, wordOp{code: CodeMultiply, with: step}).neverFails(true)
 }

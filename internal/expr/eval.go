@@ -159,7 +159,7 @@ func (s *step) compute() error {
 	if done, err := s.byEntry(); done || err != nil {
 		return err
 	}
-	if s.node.bucket > 0 && (s.keyed || s.node.typ.Rep() == column.RepBytes) {
+	if s.node.bucket > 0 && (s.keyed || s.node.coded || s.node.typ.Rep() == column.RepBytes) {
 		if done, err := s.byBucket(); done || err != nil {
 			return err
 		}

@@ -130,8 +130,8 @@ func (b *buckets) number(v *column.Vector, codes []int32) bool {
 	return true
 }
 
-// addEntries makes the entries of buckets that are new, and gives their rows codes. It returns false
-// where there is no entry at all, or the kernel fails: rows tell better which one it is.
+// addEntries makes the entries of buckets that are new, and gives their rows codes. It returns
+// false where there is no entry at all, or the kernel fails: rows tell better which one it is.
 func (b *buckets) addEntries(n *bound, codes []int32) bool {
 	if len(b.fresh) == 0 {
 		return b.dict != nil

@@ -8,9 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Texts of times, and numbers that are keys, are those of each time alone, however many buckets a batch has: few, as many as
-// rows, far from one another, or so many that a dictionary is begun anew; and those of a batch
-// before stay what they were.
+// Texts of times, and numbers that are keys, are those of each time alone, however many buckets a
+// batch has: few, as many as rows, far from one another, or so many that a dictionary is begun
+// anew; and those of a batch before stay what they were.
 func TestBuckets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -51,7 +51,7 @@ func momentKernel(t column.Type, row func(f *frame, i int, m *moment, to []byte)
 func named(name func(m *moment) string, like *likeDay) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
 		n := c.strict(momentKernel(c.args[0].typ, func(_ *frame, _ int, m *moment, to []byte) []byte { return append(to, name(m)...) }), c.args[0])
-		n.like = like
+		n.like, n.tells = like, true
 		return n.bucketed(stepsPerDay(c.args[0].typ)).ofFew(like.few), nil
 	}
 }
@@ -190,6 +190,7 @@ func strftime(c *call) (*bound, error) {
 		}
 		return to
 	}), c.args[0])
+	n.like, n.tells = tellsTime(parts)
 	if perDay := stepsPerDay(c.args[0].typ); perDay > 1 {
 		return n.bucketed(perDay / secondsPerDay * seconds), nil
 	}

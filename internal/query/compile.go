@@ -29,6 +29,7 @@ type compiler struct {
 	callIndex map[string]int // aggregate by its canonical text
 	grouped   keySet         // the keys
 	following []int          // elements of By that are none
+	told      []keyed        // the keys, but for those of grouping sets
 	byItems   int            // how many of items are elements of By
 	keyItems  []int          // with grouping sets: which key each element of By is
 	callForms []column.Form  // of those whose results are values of a column
@@ -48,7 +49,7 @@ func Compile(in Columns, q Query) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{c.where, c.keys, c.countKeys, c.aggs, c.having, c.outputs, c.follow, c.orderBy, c.pivot} {
+	for _, step := range []func() error{c.where, c.keys, c.countKeys, c.toldKeys, c.aggs, c.having, c.outputs, c.follow, c.orderBy, c.pivot} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -29,7 +29,10 @@ type Compiled struct {
 	Where    *expr.Expr // nil: none
 	Keys     []*expr.Expr
 	KeyTexts []string
-	Follow   []Following // keys of the query that Keys tell: they are computed of the groups
+	// Told is by key what is computed of the groups for a key that a time stands for, over batches
+	// of the result step; nil: the key is what was asked for. Grouping sets have none.
+	Told   []*expr.Expr
+	Follow []Following // keys of the query that Keys tell: they are computed of the groups
 	// Groupings tells, by grouping set and key, whether the set has the key. nil: there is one
 	// set, of all keys. Else the last of Keys is the number of the set, and Groupings does not
 	// cover it.
@@ -89,6 +92,14 @@ func (q *Compiled) NamedKeys() int {
 		return len(q.Keys) - 1
 	}
 	return len(q.Keys)
+}
+
+// KeyType is the type of a key as it was asked for.
+func (q *Compiled) KeyType(i int) column.Type {
+	if i < len(q.Told) && q.Told[i] != nil {
+		return q.Told[i].Type()
+	}
+	return q.Keys[i].Type()
 }
 
 // SetTexts is the grouping sets as they are written.

@@ -16,6 +16,10 @@ import (
 // it has one value in a group. Equal keys have to be the same value for that: floats are not, of
 // which 0.0 and -0.0 are one key. Each group has a row, so a value that cannot be computed fails of
 // the groups as it does of the rows.
+//
+// KEYS-TOLD: rows are grouped by the first time of the day in place of dayname(t), and by that of
+// the month in place of strftime(t, '%Y-%m'), say (expr.Expr.Told). The text is computed of the
+// groups.
 
 // Following is a key that is computed of the groups.
 type Following struct {
@@ -29,6 +33,11 @@ type keyed struct {
 	text  string // the text that it is from
 	expr  *expr.Expr
 	steps int // of computing it
+
+	// of a call that is a text of a time: expr is a time that stands for it, in place of argument
+	// number arg (KEYS-TOLD)
+	told *expr.Call
+	arg  int
 }
 
 func (c *compiler) keys() error {
@@ -78,11 +87,50 @@ func (c *compiler) key(list string, it expr.Item) (keyed, error) {
 	}
 	c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, list})
 	k := keyed{node: it.Expr, text: list, expr: e}
+	c.tell(&k)
 	expr.Walk(it.Expr, func(expr.Node) bool {
 		k.steps++
 		return true
 	})
 	return k, nil
+}
+
+// tell has rows grouped by a time that stands for the text that k is (KEYS-TOLD). States have keys
+// as they are asked for, and a key may not be in a grouping set.
+func (c *compiler) tell(k *keyed) {
+	call, ok := k.node.(*expr.Call)
+	if !ok || c.q.Mode != Whole || c.q.hasSets() {
+		return
+	}
+	varies := -1
+	for i, a := range call.Args {
+		switch {
+		case constant(a):
+		case varies >= 0:
+			return
+		default:
+			varies = i
+		}
+	}
+	if time, ok := k.expr.Told(); ok && varies >= 0 {
+		k.expr, k.told, k.arg = time, call, varies
+	}
+}
+
+// toldKeys binds what is computed of the groups for keys that times stand for.
+func (c *compiler) toldKeys() error {
+	for i, k := range c.told {
+		if k.told == nil {
+			c.out.Told = append(c.out.Told, nil)
+			continue
+		}
+		e, err := expr.Bind(c.keyColumn(i, k.node), k.text, c.resultColumn)
+		if err != nil {
+			return err
+		}
+		c.out.Told = append(c.out.Told, e)
+	}
+	return nil
 }
 
 // groupBy chooses the keys that are grouped by, in the order that they have in the query.
@@ -112,6 +160,7 @@ func (c *compiler) groupBy(all []keyed) {
 			continue
 		}
 		c.grouped.add(k, len(c.out.Keys))
+		c.told = append(c.told, k)
 		c.out.Keys = append(c.out.Keys, k.expr)
 		c.out.KeyTexts = append(c.out.KeyTexts, k.node.String())
 	}

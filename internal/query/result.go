@@ -46,11 +46,24 @@ func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", callPrefix, i), Of: n}, true
 		}
 		if i, ok := c.keyOf(n); ok {
-			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i), Of: n}, true
+			return c.keyColumn(i, n), true
 		}
 		return n, false
 	})
 	return n, failed
+}
+
+// keyColumn is key i, which is written as n, in the result step.
+func (c *compiler) keyColumn(i int, n expr.Node) expr.Node {
+	key := &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i), Of: n}
+	if i >= len(c.told) || c.told[i].told == nil {
+		return key
+	}
+	call := *c.told[i].told
+	call.At, call.Args = n.Pos(), slices.Clone(call.Args)
+	key.Of = call.Args[c.told[i].arg]
+	call.Args[c.told[i].arg] = key
+	return &call
 }
 
 // resultColumn is the lookup of the result step.
