@@ -100,6 +100,8 @@ type step struct {
 	entries *entryCache
 	branch  *branches
 	buckets *buckets
+
+	combined *combined
 }
 
 func (m *machine) newStep(n *bound) *step {
@@ -161,6 +163,11 @@ func (s *step) compute() error {
 	}
 	if s.node.bucket > 0 && (s.keyed || s.node.coded || s.node.typ.Rep() == column.RepBytes) {
 		if done, err := s.byBucket(); done || err != nil {
+			return err
+		}
+	}
+	if len(s.args) > 1 && s.node.kind == boundStrict && s.node.typ.Rep() == column.RepBytes {
+		if done, err := s.byCombination(); done || err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,6 @@ import "github.com/gagg-dev/gagg/internal/column"
 // column that has a dictionary of its own has the texts of its entries made (eval_dict.go).
 //
 //	time ──divided──▶ bucket ──less the first──▶ place in codes ──▶ code ──▶ entry of the dictionary
-//
-// A Dict does not change: new entries make another one, whose first entries are those of the last.
 
 const (
 	// bucketWindow is how many buckets there may be from the first to the last: 11 days of minutes.
@@ -32,28 +30,73 @@ type buckets struct {
 	first   int64   // bucket of codes[0]
 	codes   []int32 // by bucket, less first: 1 + its code; 0: it has none; below 0: its number in fresh, counted from -1 down
 	used    []int   // places in codes
-	dict    *column.Dict
-	known   map[bucketEntry]int32 // codes of the entries of dict
-	entries frame                 // whose kernel makes them
-	fresh   []int64               // a time of each bucket that has no code yet
-	final   []int32               // codes of these
-	vain    int                   // batches
+	entries entries
+	made    frame   // whose kernel makes them
+	fresh   []int64 // a time of each bucket that has no code yet
+	vain    int     // batches
 
 	rows, read int // rows, and entries of dictionaries that they made
 }
 
-// bucketEntry is an entry of a dictionary: a number or a text.
-type bucketEntry struct {
+// entries is a dictionary of numbers or texts that grows, each of them there once. A Dict does not
+// change: new entries make another one, whose first entries are those of the last.
+type entries struct {
+	dict  *column.Dict // nil: there are none
+	codes map[entry]int32
+	final []int32 // of those that were added last
+}
+
+type entry struct {
 	number int64
 	text   string
+}
+
+func (e *entries) len() int { return len(e.codes) }
+
+// add adds values, none of them NULL, and returns their codes.
+func (e *entries) add(v *column.Vector) (codes []int32) {
+	if e.codes == nil {
+		e.codes = map[entry]int32{}
+	}
+	made := column.Vector{Type: v.Type}
+	if e.dict != nil {
+		made = e.dict.Values
+	}
+	before := made.Len
+	e.final = e.final[:0]
+	for i := range v.Len {
+		value := v.At(i)
+		of := entry{value.Int, value.Bytes}
+		code, there := e.codes[of]
+		if !there {
+			code = int32(made.Len)
+			e.codes[of] = code
+			made.Append(value)
+		}
+		e.final = append(e.final, code)
+	}
+	if made.Len > before {
+		e.dict = &column.Dict{Values: made}
+	}
+	return e.final
+}
+
+// settleCodes gives rows that have numbers of new entries, counted from -1 down, the codes of
+// these.
+func settleCodes(codes, of []int32) {
+	for i, code := range codes {
+		if code < 0 {
+			codes[i] = of[-code-1]
+		}
+	}
 }
 
 // byBucket computes the node of a time by its buckets, if that pays.
 func (s *step) byBucket() (done bool, err error) {
 	b := s.buckets
 	if b == nil {
-		b = &buckets{of: newDivisor(s.node.bucket), codes: make([]int32, bucketWindow), known: map[bucketEntry]int32{}}
-		b.entries.args = make([]*column.Vector, 1)
+		b = &buckets{of: newDivisor(s.node.bucket), codes: make([]int32, bucketWindow)}
+		b.made.args = make([]*column.Vector, 1)
 		s.buckets = b
 	}
 	if b.vain == vainBuckets {
@@ -84,7 +127,7 @@ func (s *step) byBucket() (done bool, err error) {
 		}
 		b.rows, b.read = 0, 0
 	}
-	s.res = column.Vector{Type: s.node.typ, Len: v.Len, Null: v.Null, Codes: s.f.codes, Dict: b.dict}
+	s.res = column.Vector{Type: s.node.typ, Len: v.Len, Null: v.Null, Codes: s.f.codes, Dict: b.entries.dict}
 	return true, nil
 }
 
@@ -93,8 +136,7 @@ func (b *buckets) empty() {
 	for _, at := range b.used {
 		b.codes[at] = 0
 	}
-	b.used, b.fresh, b.dict = b.used[:0], b.fresh[:0], nil
-	clear(b.known)
+	b.used, b.fresh, b.entries = b.used[:0], b.fresh[:0], entries{}
 }
 
 // number gives rows the codes of their buckets, and those of new buckets numbers below 0, as codes
@@ -134,44 +176,24 @@ func (b *buckets) number(v *column.Vector, codes []int32) bool {
 // false where there is no entry at all, or the kernel fails: rows tell better which one it is.
 func (b *buckets) addEntries(n *bound, codes []int32) bool {
 	if len(b.fresh) == 0 {
-		return b.dict != nil
+		return b.entries.dict != nil
 	}
-	f := &b.entries
+	f := &b.made
 	f.args[0] = &column.Vector{Type: n.args[0].typ, Len: len(b.fresh), Int: b.fresh}
 	f.reset(len(b.fresh), n)
 	if n.kernel(f) != nil {
 		b.empty()
 		return false
 	}
-	made := column.Vector{Type: n.typ}
-	if b.dict != nil {
-		made = b.dict.Values
-	}
-	before := made.Len
-	b.final = b.final[:0]
-	for i := range f.n {
-		v := f.out.At(i)
-		entry := bucketEntry{v.Int, v.Bytes}
-		code, there := b.known[entry]
-		if !there {
-			code = int32(made.Len)
-			b.known[entry] = code
-			made.Append(v)
-		}
-		b.final = append(b.final, code)
-	}
-	if made.Len > before {
-		b.dict = &column.Dict{Values: made}
-		b.read += made.Len
+	before := b.entries.len()
+	final := b.entries.add(&f.out)
+	if b.entries.len() > before {
+		b.read += b.entries.len()
 	}
 	for i, at := range b.used[len(b.used)-len(b.fresh):] {
-		b.codes[at] = 1 + b.final[i]
+		b.codes[at] = 1 + final[i]
 	}
-	for i, code := range codes {
-		if code < 0 {
-			codes[i] = b.final[-code-1]
-		}
-	}
+	settleCodes(codes, final)
 	b.fresh = b.fresh[:0]
 	return true
 }
