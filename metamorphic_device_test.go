@@ -100,6 +100,7 @@ func (tr *trial) onDevices(t *testing.T, list []configuration, see func(t *testi
 	}
 	for _, c := range list {
 		t.Run(fmt.Sprintf("seed=%d/%s", tr.seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
+			gputest.Need(t, 1+strings.Count(c.opt.Device, ","))
 			defer gputest.Closed(t)
 			see(t, c, tr.sameAs(t, c, plain, want))
 		})
