@@ -28,7 +28,6 @@ type DeviceFacts struct {
 	Rows     int64   // to read; -1: not known
 	Bytes    int64   // to read, compressed
 	Plain    int64   // the same decompressed
-	Slow     int64   // of Plain: out of codecs that take several times as long as Snappy
 	Groups   float64 // about how many; +Inf: as many as rows
 	Threads  int     // CPU workers, where row groups are cut for them
 	Builders int     // those beside devices, which take row groups as they are; 0: Threads
@@ -192,7 +191,7 @@ func (c Costs) start(f DeviceFacts) float64 {
 
 // scan is what both ways need.
 func (c Costs) scan(f DeviceFacts) float64 {
-	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Slow)*c.Unpack + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation) +
+	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation) +
 		float64(f.Texts+f.Stored)*c.LongKey
 }
 
@@ -212,7 +211,7 @@ func (c Costs) table(bytes float64) float64 {
 func (f DeviceFacts) rest(rows int64) DeviceFacts {
 	share := float64(rows) / float64(max(f.Rows, 1))
 	f.Rows = rows
-	for _, n := range []*int64{&f.Bytes, &f.Plain, &f.Slow, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
+	for _, n := range []*int64{&f.Bytes, &f.Plain, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
 		*n = int64(float64(*n) * share)
 	}
 	return f

@@ -22,10 +22,8 @@ type Costs struct {
 	// Read: a byte of input that a device decodes, into memory that was not touched before: a
 	// copy, a checksum, page faults
 	Read float64
-	// Unpack: a byte that comes out of ZSTD, beside Byte, or where workers decompress for a device:
-	// 3.3e-9 of three columns of integers by the profile of 16 threads, and by p1 and p2 of the
-	// payments with a device open, which wait for that; 2e-9 of texts. On two cores of an EPYC
-	// integers took half as long
+	// Unpack: a byte that comes out of ZSTD, where workers decompress for a device; measured on a
+	// slower core
 	Unpack float64
 	// Text: a long text of a key that crosses as a code: its page decompressed, its code, and its
 	// part of the refs that entries get. URL of 5e7 rows, 8.6e6 different ones: 500e-9 of each of
@@ -95,7 +93,7 @@ type Costs struct {
 }
 
 var defaultCosts = Costs{
-	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 3e-9, Text: 500e-9, Group: 110e-9, Put: 80e-9,
+	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Group: 110e-9, Put: 80e-9,
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,

@@ -179,7 +179,7 @@ func (p *planner) deviceByKeys() Device {
 	*f = DeviceFacts{
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept, Left: p.Options.DeviceLeft,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
-		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Slow: p.Facts.Slow, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
+		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),
 		Lists: int64(len(states.DeviceLists())), Regroup: p.Regroups(), Parts: p.Divided != nil,
 	}
