@@ -33,7 +33,7 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 		return strict(t, src, func(f *frame) error { return castRows(f, t) }, x), nil
 	}
 	n := narrow(t, src, func(f *frame) error {
-		if fast(f) {
+		if fast(f) || f.harmless() && fast(f) {
 			return nil
 		}
 		if t.Rep() == column.RepWide {

@@ -20,6 +20,8 @@ const (
 	// vainCombined is how many batches may have a new combination for every other row or more,
 	// until rows are computed one by one.
 	vainCombined = 4
+	// combinedBytes is how many bytes the texts may have before rows are computed one by one.
+	combinedBytes = 1 << 20
 )
 
 // combined is what a step knows of the combinations of its arguments.
@@ -141,6 +143,9 @@ func (c *combined) addTexts(n *bound, args []*column.Vector, codes []int32) bool
 		return false
 	}
 	final := c.texts.add(&f.out)
+	if len(c.texts.dict.Values.Data) > combinedBytes {
+		c.vain = vainCombined
+	}
 	for i, place := range c.fresh {
 		c.codes[place] = 1 + final[i]
 	}

@@ -53,3 +53,34 @@ func TestCombinations(t *testing.T) {
 		}
 	}
 }
+
+// Texts that would take much memory are not kept.
+func TestLongCombinations(t *testing.T) {
+	t.Parallel()
+	v := bindText(t, "repeat(s, i % 30 * 20000)").NewEval()
+	r := rand.New(rand.NewPCG(4, 5))
+	coded := 0
+	for range 3 {
+		var texts, ints []column.Value
+		for i := range int64(25) {
+			texts = append(texts, column.Value{Type: stringType, Bytes: "ab"})
+			ints = append(ints, column.Value{Type: int64Type, Int: i})
+		}
+		var out column.Vector
+		b := &column.Batch{Rows: 25, Cols: []column.Vector{0: dictVector(r, int64Type, ints), 8: dictVector(r, stringType, texts)}}
+		if err := v.Eval(b, &out); err != nil {
+			t.Fatal(err)
+		}
+		if out.Dict != nil {
+			coded++
+		}
+		for i := range out.Len {
+			if n := len(out.At(i).Bytes); n != i*40000 {
+				t.Fatalf("row %d: %d bytes", i, n)
+			}
+		}
+	}
+	if coded != 1 {
+		t.Errorf("%d batches are coded", coded)
+	}
+}

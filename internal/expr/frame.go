@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -91,6 +93,29 @@ func (f *frame) ownNulls() []bool {
 	}
 	f.own, f.out.Null = true, f.nulls
 	return f.nulls
+}
+
+// harmless gives the argument a copy in which rows that are NULL are 0, whatever they were: a row
+// that a case has masked may be what the kernel fails for. It reports whether there are such rows,
+// of a number.
+func (f *frame) harmless() bool {
+	x := f.args[0]
+	rep := x.Type.Rep()
+	if f.out.Null == nil || rep != column.RepInt64 && rep != column.RepFloat64 {
+		return false
+	}
+	clean := *x
+	clean.Int, clean.Float = slices.Clone(x.Int), slices.Clone(x.Float)
+	for i, null := range f.out.Null[:f.n] {
+		switch {
+		case null && rep == column.RepInt64:
+			clean.Int[i] = 0
+		case null:
+			clean.Float[i] = 0
+		}
+	}
+	f.args[0] = &clean
+	return true
 }
 
 // setNull makes row i NULL.

@@ -17,7 +17,9 @@ func (e *Expr) Told() (time *Expr, ok bool) {
 		return nil, false
 	}
 	begin := newBegin(e.root)
-	begin.coded = true
+	if begin != e.root.args[0] {
+		begin.coded = true
+	}
 	return &Expr{begin}, true
 }
 
