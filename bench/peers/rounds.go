@@ -134,6 +134,9 @@ func (b *bench) compare(ctx context.Context, q question, peers []*peer, cells ma
 	if at < 0 {
 		return nil
 	}
+	if why := cells["duckdb"].Failed; why != "" {
+		return fmt.Errorf("there is no answer to compare with: %s", why)
+	}
 	dir, err := os.MkdirTemp("", "gagg-peers-")
 	if err != nil {
 		return err
