@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // This file is times that stand for texts of them: of the times with one text the first of a day,
@@ -16,11 +18,29 @@ func (e *Expr) Told() (time *Expr, ok bool) {
 	if !e.root.tells || e.root.single == noColumn {
 		return nil, false
 	}
-	begin := newBegin(e.root)
+	begin := newToldDay(e.root)
+	if begin == nil {
+		begin = newBegin(e.root)
+	}
 	if begin != e.root.args[0] {
 		begin.coded = true
 	}
 	return &Expr{begin}, true
+}
+
+// newToldDay is the day of the time that stands for n, a date: as a key that is half of a time.
+// nil: n is of something else than whole days, or some days are no dates.
+func newToldDay(n *bound) *bound {
+	x := n.args[0]
+	if x.typ.Kind != column.Timestamp || x.typ.Unit <= column.Milli || n.bucket != stepsPerDay(x.typ) {
+		return nil
+	}
+	like := n.like
+	if like == nil {
+		like = &likeDay{of: func(days int64) int64 { return days }, words: []wordOp{}, every: 1}
+	}
+	return strict(dateType, n.src, dayKernel(like.of, newDivisor(n.bucket)), x).
+		bucketed(n.bucket).onWords(ofDayWords(like.words, n.bucket)...).neverFails(true).ofFew(like.few).changesEvery(like.every * n.bucket)
 }
 
 // likeDay is a day that has the same name as another.

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -55,11 +56,18 @@ func TestTold(t *testing.T) {
 			return out
 		}
 		want, stand := eval(e, times), eval(time, times)
-		flat := column.Vector{Type: typ}
+		flat := column.Vector{Type: time.Type()}
 		for i := range stand.Len {
 			flat.Append(stand.At(i))
 		}
-		got := eval(e, flat)
+		of, at := e, col
+		if flat.Type != typ { // the date of a time
+			of = bindText(t, strings.NewReplacer("(ms", "(day", "(ns", "(day").Replace(text))
+			at = of.Columns()[0]
+		}
+		cols = make([]column.Vector, max(at, col)+1)
+		col = at
+		got := eval(of, flat)
 		byText, byTime := map[string]int64{}, map[int64]string{}
 		for i := range times.Len {
 			w, g := want.At(i), got.At(i)
