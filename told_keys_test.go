@@ -3,6 +3,7 @@ package gagg_test
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg"
@@ -39,6 +40,11 @@ func TestToldKeys(t *testing.T) {
 	q := gagg.Query{From: from, By: []string{"dayname(e)", "b"}, Where: "e is not null", Aggs: exprs("sum(90000000000000000000000000000000000000 + i)")}
 	_, _, err := answerStats(t, q, gagg.Options{Device: "cpu"})
 	if want := regexp.MustCompile(`in the group dayname\(e\) = [A-Z][a-z]*day, b = `); err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("%v", err)
+	}
+	q = gagg.Query{From: from, By: []string{"strftime(d, '%Y-%m-%d')"}, Aggs: exprs("count(*)"), OrderBy: []string{"d"}}
+	_, _, err = answerStats(t, q, gagg.Options{Device: "cpu"}) // d stands for the key, and is none
+	if err == nil || !strings.Contains(err.Error(), "must be a key") {
 		t.Errorf("%v", err)
 	}
 }

@@ -235,10 +235,10 @@ func (p *producer) explain(err error, rows []uint64) error {
 	for i, name := range q.KeyTexts[:q.NamedKeys()] {
 		p.keys.Decode(i, rows, &p.made[i])
 		v := p.made[i]
-		if i < len(q.Told) && q.Told[i] != nil {
+		if told := q.ToldKey(i); told != nil {
 			cols := make([]column.Vector, i+1)
 			cols[i] = v
-			if err := q.Told[i].NewEval().Eval(&column.Batch{Rows: v.Len, Cols: cols}, &v); err != nil {
+			if err := told.NewEval().Eval(&column.Batch{Rows: v.Len, Cols: cols}, &v); err != nil {
 				continue
 			}
 		}

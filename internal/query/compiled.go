@@ -29,10 +29,8 @@ type Compiled struct {
 	Where    *expr.Expr // nil: none
 	Keys     []*expr.Expr
 	KeyTexts []string
-	// Told is by key what is computed of the groups for a key that a time stands for, over batches
-	// of the result step; nil: the key is what was asked for. Grouping sets have none.
-	Told   []*expr.Expr
-	Follow []Following // keys of the query that Keys tell: they are computed of the groups
+	told     []*expr.Expr // by key: see ToldKey; with grouping sets there are none
+	Follow   []Following  // keys of the query that Keys tell: they are computed of the groups
 	// Groupings tells, by grouping set and key, whether the set has the key. nil: there is one
 	// set, of all keys. Else the last of Keys is the number of the set, and Groupings does not
 	// cover it.
@@ -94,10 +92,19 @@ func (q *Compiled) NamedKeys() int {
 	return len(q.Keys)
 }
 
+// ToldKey computes key i of the groups, over batches of the result step, if a time stands for it in
+// Keys (KEYS-TOLD); nil: Keys has what was asked for.
+func (q *Compiled) ToldKey(i int) *expr.Expr {
+	if i < len(q.told) {
+		return q.told[i]
+	}
+	return nil
+}
+
 // KeyType is the type of a key as it was asked for.
 func (q *Compiled) KeyType(i int) column.Type {
-	if i < len(q.Told) && q.Told[i] != nil {
-		return q.Told[i].Type()
+	if told := q.ToldKey(i); told != nil {
+		return told.Type()
 	}
 	return q.Keys[i].Type()
 }

@@ -87,7 +87,6 @@ func (c *compiler) key(list string, it expr.Item) (keyed, error) {
 	}
 	c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, list})
 	k := keyed{node: it.Expr, text: list, expr: e}
-	c.tell(&k)
 	expr.Walk(it.Expr, func(expr.Node) bool {
 		k.steps++
 		return true
@@ -96,10 +95,10 @@ func (c *compiler) key(list string, it expr.Item) (keyed, error) {
 }
 
 // tell has rows grouped by a time that stands for the text that k is (KEYS-TOLD). States have keys
-// as they are asked for, and a key may not be in a grouping set.
+// as they are asked for.
 func (c *compiler) tell(k *keyed) {
 	call, ok := k.node.(*expr.Call)
-	if !ok || c.q.Mode != Whole || c.q.hasSets() {
+	if !ok || c.q.Mode != Whole {
 		return
 	}
 	varies := -1
@@ -121,14 +120,14 @@ func (c *compiler) tell(k *keyed) {
 func (c *compiler) toldKeys() error {
 	for i, k := range c.told {
 		if k.told == nil {
-			c.out.Told = append(c.out.Told, nil)
+			c.out.told = append(c.out.told, nil)
 			continue
 		}
 		e, err := expr.Bind(c.keyColumn(i, k.node), k.text, c.resultColumn)
 		if err != nil {
 			return err
 		}
-		c.out.Told = append(c.out.Told, e)
+		c.out.told = append(c.out.told, e)
 	}
 	return nil
 }
@@ -159,7 +158,8 @@ func (c *compiler) groupBy(all []keyed) {
 			c.following = append(c.following, i)
 			continue
 		}
-		c.grouped.add(k, len(c.out.Keys))
+		c.grouped.add(k, len(c.out.Keys)) // as it was asked for: what stands for it may be a column
+		c.tell(&k)
 		c.told = append(c.told, k)
 		c.out.Keys = append(c.out.Keys, k.expr)
 		c.out.KeyTexts = append(c.out.KeyTexts, k.node.String())
