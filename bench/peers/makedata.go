@@ -26,18 +26,25 @@ func (e *endToEnd) makeData(ctx context.Context) (glob string, err error) {
 	if err := os.MkdirAll(unfinished, 0o755); err != nil {
 		return "", err
 	}
-	e.file = glob
-	d, err := e.startDuckDB(ctx, e.file)
-	if err != nil {
+	if err := e.haveDuckDB(ctx, glob, makeSQL(rows, unfinished)); err != nil {
 		return "", err
 	}
+	return glob, os.Rename(unfinished, dir)
+}
+
+// haveDuckDB has DuckDB do statements that make a file.
+func (s settings) haveDuckDB(ctx context.Context, file string, statements []string) error {
+	d, err := s.startDuckDB(ctx, file)
+	if err != nil {
+		return err
+	}
 	defer d.stop()
-	for _, sql := range makeSQL(rows, unfinished) {
+	for _, sql := range statements {
 		if _, err := d.do(request{Query: sql}); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return glob, os.Rename(unfinished, dir)
+	return nil
 }
 
 // makeSQL is the statements that write rows of db-benchmark's table into

@@ -66,20 +66,14 @@ var madeTables = map[string]madeTable{
 
 // make has DuckDB write rows of the table into a file.
 func (t madeTable) make(ctx context.Context, s settings, path string) error {
-	d, err := s.startDuckDB(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer d.stop()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	for _, sql := range t.sql(int64(s.rows), path+".unfinished") {
-		if _, err := d.do(request{Query: sql}); err != nil {
-			return err
-		}
+	unfinished := path + ".unfinished"
+	if err := s.haveDuckDB(ctx, path, t.sql(int64(s.rows), unfinished)); err != nil {
+		return err
 	}
-	return os.Rename(path+".unfinished", path)
+	return os.Rename(unfinished, path)
 }
 
 // sql is the statements that write the table. The numbers of the rows come from a table because a
@@ -87,7 +81,6 @@ func (t madeTable) make(ctx context.Context, s settings, path string) error {
 func (t madeTable) sql(rows int64, path string) []string {
 	columns := strings.NewReplacer("$rows", fmt.Sprint(rows), "$(", "draw(i, ", "^(", "small(i, ").Replace(strings.Join(t.columns, ", "))
 	return []string{
-		"set preserve_insertion_order = true",
 		"create macro draw(i, k, n) as (hash(i, k) % n)::bigint",
 		"create macro small(i, k, n) as (((hash(i, k) % 1000003) / 1000003.0) ** 3 * n)::bigint",
 		fmt.Sprintf("create table numbers as select range as i from range(%d)", rows),
