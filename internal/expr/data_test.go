@@ -130,7 +130,8 @@ func dictVector(r *rand.Rand, t column.Type, values []column.Value) column.Vecto
 			v.Null[i] = true
 		} else {
 			for k := range entries[1:] {
-				if entries[k+1] == x && r.IntN(3) > 0 {
+				same := entries[k+1] == x && math.Signbit(entries[k+1].Float) == math.Signbit(x.Float) // -0 == 0
+				if same && r.IntN(3) > 0 {
 					code = int32(k + 1)
 				}
 			}
