@@ -139,6 +139,12 @@ const (
 	trailerWords = 2
 	firstEntries = 4  // of the first blob
 	blobWords    = 64 // of entries at most, but for long strings and moved chains: 8 cache lines
+
+	// A chain that is compacted is read from its first blob on, and waits for the memory of each.
+	// Where many values have come blobs are larger: by 100 groups of 1.6e5 rows, approx_quantile
+	// then takes .88, approx_count_distinct .80 and mode .77 of the time.
+	largeBlob = 512 // words
+	largeFrom = 4096
 )
 
 // link is a row's view of one chain.

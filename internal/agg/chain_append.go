@@ -108,7 +108,7 @@ func (l *Layout) appendWords(t *Table, s *slot, gids []uint32, words []uint64) {
 	words = words[:len(gids)]
 	reg := t.Arena.Registry()
 	chunks := reg.Chunks()
-	bounded := s.chain.bounded()
+	bounded, large := s.chain.bounded(), mostLarge(len(gids))
 	for i, g := range gids {
 		if i%touchRows == 0 {
 			t.touchTails(s, gids[i:], chunks)
@@ -123,7 +123,7 @@ func (l *Layout) appendWords(t *Table, s *slot, gids []uint32, words []uint64) {
 				continue
 			}
 			k := linkOf(s, t.Rows[int(g)*stride:][:stride])
-			l.extend(k, t.Arena, 1, k.blobSize(1))
+			l.extend(k, t.Arena, 1, k.blobSizeOf(&large))
 			chunks = reg.Chunks()
 		}
 		*wordAt(chunks, w[1]) = words[i]
@@ -134,7 +134,7 @@ func (l *Layout) appendWords(t *Table, s *slot, gids []uint32, words []uint64) {
 
 // appendEntries appends an entry of several words for each row.
 func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64) {
-	rows, stride, n := t.Rows[s.hot:], t.Stride, s.chain.words
+	rows, stride, n, large := t.Rows[s.hot:], t.Stride, s.chain.words, mostLarge(len(gids))
 	reg := t.Arena.Registry()
 	chunks := reg.Chunks()
 	for i, g := range gids {
@@ -149,7 +149,7 @@ func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64)
 				continue
 			}
 			k := linkOf(s, t.Rows[int(g)*stride:][:stride])
-			l.extend(k, t.Arena, n, k.blobSize(n))
+			l.extend(k, t.Arena, n, k.blobSizeOf(&large))
 			chunks = reg.Chunks()
 		}
 		at := w[1]
@@ -306,6 +306,20 @@ func (k link) advance(reg *arena.Arenas, n int) *uint64 {
 	}
 	return last
 }
+
+// blobSizeOf is blobSize for one entry that is not a string, of a batch that may still take so many
+// large blobs.
+func (k link) blobSizeOf(large *int) int {
+	if k.compacts() && k.values() >= largeFrom && *large > 0 {
+		*large--
+		return largeBlob / k.words * k.words
+	}
+	return k.blobSize(k.words)
+}
+
+// mostLarge is how many large blobs a batch takes at most, so that the memory that it may need stays
+// near that of its entries.
+func mostLarge(rows int) int { return 1 + rows/64 }
 
 // blobSize is how many words the next blob of a chain has, which shall take n
 // at once: as many entries as came so far, within limits.

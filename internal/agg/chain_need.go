@@ -12,7 +12,11 @@ import (
 // need a new blob.
 func (c *chain) need(x *column.Vector, rows int) int {
 	if c.words > 0 {
-		return rows * arena.Size(8*(max(blobWords, firstEntries*c.words)+c.words+trailerWords))
+		n := rows * arena.Size(8*(max(blobWords, firstEntries*c.words)+c.words+trailerWords))
+		if c.compacts() {
+			n += mostLarge(rows) * arena.Size(8*(largeBlob+trailerWords))
+		}
+		return n
 	}
 	n := 0
 	for _, s := range x.Span[:rows] {
@@ -30,7 +34,7 @@ const smallBlobs = 8
 func (c *chain) needOne(x *column.Vector, rows int) int {
 	if c.words > 0 {
 		blobs := rows/(blobWords/c.words) + smallBlobs
-		return blobs * c.need(x, 1)
+		return c.need(x, blobs)
 	}
 	// What does not fit a blob and what is in it are more than the blob has, so that blobs have at
 	// most twice what is put into them, but for the last. A long string has a blob of its own size,

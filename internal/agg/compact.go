@@ -220,22 +220,44 @@ func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
 	w.table = grow(w.table, 1<<size)
 	table := w.table // where entries begin, plus 1
 	clear(table)
+	inBuckets := c.keep == keepBuckets
+	if inBuckets {
+		w.bucketsOf(c, words)
+	}
 	filled := 0 // words
 next:
 	for at := 0; at < len(words) && !w.stop.due(longWork(8*n)); at += n {
 		e := words[at : at+n]
-		slot := c.hash(e) >> (64 - size)
+		var hash uint64
+		if inBuckets {
+			hash = foldWord(uint64(w.buckets[at/n]))
+		} else {
+			hash = c.hash(e)
+		}
+		slot := hash >> (64 - size)
 		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {
-			if other := words[table[slot]-1:]; c.same(other, e) {
-				c.join(other, e)
+			other := int(table[slot] - 1)
+			if inBuckets && w.buckets[other/n] == w.buckets[at/n] || !inBuckets && c.same(words[other:], e) {
+				c.join(words[other:], e)
 				continue next
 			}
 		}
 		table[slot] = uint32(filled) + 1
 		copy(words[filled:], e)
+		if inBuckets {
+			w.buckets[filled/n] = w.buckets[at/n]
+		}
 		filled += n
 	}
 	return words[:filled]
+}
+
+// bucketsOf computes the bucket of each entry.
+func (w *workspace) bucketsOf(c *chain, words []uint64) {
+	w.buckets = grow(w.buckets, len(words)/c.words)
+	for i := range w.buckets {
+		w.buckets[i] = c.bucket(words[i*c.words:])
+	}
 }
 
 // secret seeds the hash of dedupe, so that values cannot be made to crowd in
@@ -245,15 +267,16 @@ var secret = maphash.MakeSeed()
 // secretWords are the same of values of one word.
 var secretWords = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
 
-// hash is the same for entries that become one. Its upper bits count.
+// foldWord is a hash of a word: a multiplication, folded, as the mixing step of wyhash.
+func foldWord(x uint64) uint64 {
+	hi, lo := bits.Mul64(x^secretWords[0], secretWords[1])
+	return hi ^ lo
+}
+
+// hash is the same for equal values. Its upper bits count.
 func (c *chain) hash(e []uint64) uint64 {
-	if c.keep == keepBuckets {
-		bucket := [1]uint64{uint64(c.bucket(e))}
-		return maphash.Bytes(secret, bytesOf(bucket[:]))
-	}
-	if c.words == c.value+1 { // a multiplication, folded: the mixing step of wyhash
-		hi, lo := bits.Mul64(e[c.value]^secretWords[0], secretWords[1])
-		return hi ^ lo
+	if c.words == c.value+1 {
+		return foldWord(e[c.value])
 	}
 	return maphash.Bytes(secret, bytesOf(e[c.value:c.words]))
 }

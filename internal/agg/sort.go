@@ -15,6 +15,7 @@ type workspace struct {
 	other   []item    // for sorting items, which are entries of several words
 	regs    []uint64  // of a HyperLogLog
 	table   []uint32  // of dedupe
+	buckets []int64   // of entries, of dedupe
 	indexed           // strings where they lie
 	refs    []uint64  // refs of strings
 	reader  farReader // of strings that lie in runs
