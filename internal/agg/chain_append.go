@@ -317,8 +317,8 @@ func (k link) blobSizeOf(large *int) int {
 	return k.blobSize(k.words)
 }
 
-// mostLarge is how many large blobs a batch takes at most, so that the memory that it may need stays
-// near that of its entries.
+// mostLarge is how many large blobs a batch takes at most, so that the memory that it may need
+// stays near that of its entries.
 func mostLarge(rows int) int { return 1 + rows/64 }
 
 // blobSize is how many words the next blob of a chain has, which shall take n
