@@ -63,27 +63,29 @@ func regexpMatches(c *call) (*bound, error) {
 
 // testPattern is whether each string has a match.
 func testPattern(re *regexp.Regexp) kernel {
-	plain := newPlainPattern(re.String())
+	plain := newPlainPattern(re)
 	needed := neededText(re)
-	switch {
-	case plain == nil && needed != nil:
-		return func(f *frame) error {
-			if err := needed.kernel(f); err != nil {
-				return err
-			}
-			for i, is := range f.out.Int {
-				if is != 0 {
-					f.out.Int[i] = truth(!f.out.IsNull(i) && re.Match(f.args[0].Bytes(i)))
-				}
-			}
-			return nil
-		}
-	case plain == nil:
-		return testBytes(re.Match)
+	if plain != nil && !plain.anywhere {
+		needed = nil // at the beginning the pattern itself is found as fast
 	}
 	return func(f *frame) error {
-		var m matchMarks
-		return testBytes(func(s []byte) bool { return plain.match(s, m[:]) != nil })(f)
+		match := re.Match
+		if plain != nil {
+			var m matchMarks
+			match = func(s []byte) bool { return plain.match(s, m[:]) != nil }
+		}
+		if needed == nil {
+			return testBytes(match)(f)
+		}
+		if err := needed.kernel(f); err != nil {
+			return err
+		}
+		for i, is := range f.out.Int {
+			if is != 0 {
+				f.out.Int[i] = truth(!f.out.IsNull(i) && match(f.args[0].Bytes(i)))
+			}
+		}
+		return nil
 	}
 }
 
@@ -93,7 +95,7 @@ type matchMarks [2 * (maxGroup + 1)]int
 // finder gives the first match as regexp.FindSubmatchIndex does, perhaps in m;
 // the groups only if they are wanted.
 func finder(re *regexp.Regexp, groups bool) func(s []byte, m *matchMarks) []int {
-	if plain := newPlainPattern(re.String()); plain != nil {
+	if plain := newPlainPattern(re); plain != nil {
 		return func(s []byte, m *matchMarks) []int { return plain.match(s, m[:]) }
 	}
 	find := re.FindIndex

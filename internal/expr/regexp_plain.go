@@ -2,24 +2,39 @@ package expr
 
 import (
 	"bytes"
+	"regexp"
 	"regexp/syntax"
+	"slices"
 	"unicode/utf8"
 )
 
-// plainPattern matches a pattern that begins with ^ and goes through the text
-// once, such as
+// plainPattern matches a pattern that goes through the text once, such as
 //
 //	^https?://(?:www\.)?([^/]+)/.*$
+//	@([a-z.]+)
 //
 // some thirty times as fast as package regexp, whose result it has. It is a
 // row of items. A run of a class of bytes takes all that there are, and need
 // never give one back. NO-WAY-BACK: what follows a run begins with no byte of
 // its class, so that it could not match earlier. Only an optional text is
 // tried both ways; there are few of them, so that the time stays linear.
+//
+// A pattern without ^ begins with a text, or with a run. It is tried where that
+// text is, or at the first byte of such a run: from the others the run would end
+// at the same place. After mostStarts tries package regexp does the rest, whose
+// time is linear.
 type plainPattern struct {
 	items []plainItem
 	marks int // of a match: two for each group, and two for the whole
+
+	anywhere bool           // there is no ^
+	first    *plainItem     // anywhere: what it begins with
+	find     *needle        // of a first text of two bytes or more
+	re       *regexp.Regexp // anywhere
 }
+
+// mostStarts is at how many places a match is tried in a text.
+const mostStarts = 64
 
 type plainItem struct {
 	kind plainKind
@@ -45,16 +60,26 @@ const (
 const maxOptional = 4
 
 // newPlainPattern gives nil for a pattern that is none.
-func newPlainPattern(pattern string) *plainPattern {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil || re.Op != syntax.OpConcat || re.Sub[0].Op != syntax.OpBeginText || re.MaxCap() > maxGroup {
+func newPlainPattern(pattern *regexp.Regexp) *plainPattern {
+	re, err := syntax.Parse(pattern.String(), syntax.Perl)
+	if err != nil || re.MaxCap() > maxGroup {
 		return nil
 	}
-	p := &plainPattern{marks: 2 * (re.MaxCap() + 1)}
-	for _, sub := range re.Sub[1:] {
-		if !p.add(sub) {
+	p := &plainPattern{marks: 2 * (re.MaxCap() + 1), anywhere: true, re: pattern}
+	items := []*syntax.Regexp{re}
+	if re.Op == syntax.OpConcat {
+		items = re.Sub
+	}
+	if items[0].Op == syntax.OpBeginText {
+		p.anywhere, items = false, items[1:]
+	}
+	for _, item := range items {
+		if !p.add(item) {
 			return nil
 		}
+	}
+	if p.anywhere && !p.beginsPlainly() {
+		return nil
 	}
 	optional := 0
 	for i, it := range p.items {
@@ -69,6 +94,19 @@ func newPlainPattern(pattern string) *plainPattern {
 		return nil
 	}
 	return p
+}
+
+// beginsPlainly reports whether the pattern begins with a text or a run, and notes which.
+func (p *plainPattern) beginsPlainly() bool {
+	at := slices.IndexFunc(p.items, func(it plainItem) bool { return it.kind != plainMark })
+	if at < 0 {
+		return false
+	}
+	p.first = &p.items[at]
+	if p.first.kind == plainText && len(p.first.text) > 1 {
+		p.find = newNeedle(p.first.text)
+	}
+	return p.first.kind == plainText || p.first.kind == plainRun && p.first.min > 0
 }
 
 // add appends the items of re; false if it has others.
@@ -211,11 +249,48 @@ func (p *plainPattern) follows(k int, set *[256]bool) bool {
 // has room for groups; nil if there is none.
 func (p *plainPattern) match(s []byte, m []int) []int {
 	m = m[:p.marks]
+	if p.anywhere {
+		return p.search(s, m)
+	}
 	if !p.from(0, 0, s, m) {
 		return nil
 	}
 	m[0] = 0
 	return m
+}
+
+// search is match of a pattern that may begin anywhere.
+func (p *plainPattern) search(s []byte, m []int) []int {
+	at := 0
+	for range mostStarts {
+		n := p.start(s[at:])
+		if n < 0 {
+			return nil
+		}
+		at += n
+		if p.from(0, at, s, m) {
+			m[0] = at
+			return m
+		}
+		at += max(1, p.first.run(s[at:]))
+	}
+	return p.re.FindSubmatchIndex(s)
+}
+
+// start is the first place of s where the pattern may begin; below 0: there is none.
+func (p *plainPattern) start(s []byte) int {
+	switch {
+	case p.find != nil:
+		return p.find.index(s)
+	case p.first.kind == plainText:
+		return bytes.IndexByte(s, p.first.text[0])
+	}
+	for i, c := range s {
+		if p.first.set[c] {
+			return i
+		}
+	}
+	return -1
 }
 
 // from matches s[at:] with item k and those behind it.
@@ -249,9 +324,11 @@ func (p *plainPattern) from(k, at int, s []byte, m []int) bool {
 	return true
 }
 
-// run is how many bytes of s the item takes.
+// run is how many bytes of s the item takes, if it is a run.
 func (it *plainItem) run(s []byte) int {
 	switch {
+	case it.kind != plainRun:
+		return 0
 	case it.one:
 		return int(truth(len(s) > 0 && it.set[s[0]]))
 	case it.not >= 0:

@@ -22,14 +22,20 @@ func TestPlainPattern(t *testing.T) {
 		`^.*/`:                            false,
 		`^.`:                              false, // one character may be several bytes
 		`^é+`:                             false,
-		`a+b`:                             false, // may begin anywhere
+		`a+b`:                             true,
+		`@([a-z.]+)`:                      true,
+		`([0-9])(x)`:                      true,
+		`a*b`:                             false, // may begin with either
+		`(?:ab)?c`:                        false,
+		`$`:                               false,
+		``:                                false,
 		`(?m)^a`:                          false,
 		`(?i)^a`:                          false,
 		`^a+?b`:                           false,
 		`^(a|b)`:                          true, // a class
 		`^(ab|cd)`:                        false,
 	} {
-		if got := newPlainPattern(pattern) != nil; got != want {
+		if got := newPlainPattern(regexp.MustCompile(pattern)) != nil; got != want {
 			t.Errorf("%s: plain is %t, want %t", pattern, got, want)
 		}
 	}
@@ -39,21 +45,24 @@ func TestPlainPattern(t *testing.T) {
 		"(b*(/))", "[é-ü]*", "()",
 	}
 	letters := []string{"a", "b", "ab", "é", "/", "\n", "0", "\xff", "\xc3", "\ufffd", "aab", "//"}
-	plain, matches := 0, 0
+	plain, anywhere, matches := 0, 0, 0
 	for range 20_000 {
-		pattern := "^"
+		pattern := pick(r, "^", "")
 		for range r.IntN(6) {
 			pattern += pick(r, pieces...)
 		}
-		p := newPlainPattern(pattern)
+		re := regexp.MustCompile(pattern)
+		p := newPlainPattern(re)
 		if p == nil {
 			continue
 		}
 		plain++
-		re := regexp.MustCompile(pattern)
+		if p.anywhere {
+			anywhere++
+		}
 		for range 10 {
 			var text strings.Builder
-			for range r.IntN(9) {
+			for range r.IntN(9) + r.IntN(2)*r.IntN(200) {
 				text.WriteString(pick(r, letters...))
 			}
 			var slots matchMarks
@@ -65,7 +74,7 @@ func TestPlainPattern(t *testing.T) {
 			matches += int(truth(want != nil))
 		}
 	}
-	if plain < 2000 || matches < 5000 {
-		t.Errorf("%d plain patterns, %d matches: the test has lost its force", plain, matches)
+	if plain < 2000 || anywhere < 1000 || matches < 5000 {
+		t.Errorf("%d plain patterns, %d of them without ^, %d matches: the test has lost its force", plain, anywhere, matches)
 	}
 }
