@@ -185,11 +185,22 @@ func regexpReplace(c *call) (*bound, error) {
 
 // replaceAll replaces every match.
 func replaceAll(re *regexp.Regexp, template replacement) kernel {
-	needed := neededText(re)
+	needed, plain := neededText(re), newPlainPattern(re)
+	if plain != nil && !plain.anywhere {
+		plain = nil // it may match nothing, or at the beginning alone
+	}
 	return func(f *frame) error {
 		return f.eachBytes(func(i int, to []byte) []byte {
 			s, done := f.args[0].Bytes(i), 0
 			if needed != nil && needed.index(s) < 0 {
+				return append(to, s...)
+			}
+			if plain != nil {
+				var marks matchMarks
+				for m := plain.match(s, marks[:]); m != nil; m = plain.match(s, marks[:]) {
+					to = template.append(append(to, s[:m[0]]...), s, m)
+					s = s[m[1]:]
+				}
 				return append(to, s...)
 			}
 			for _, m := range re.FindAllSubmatchIndex(s, -1) {

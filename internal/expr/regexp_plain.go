@@ -19,10 +19,10 @@ import (
 // its class, so that it could not match earlier. Only an optional text is
 // tried both ways; there are few of them, so that the time stays linear.
 //
-// A pattern without ^ begins with a text, or with a run. It is tried where that
-// text is, or at the first byte of such a run: from the others the run would end
-// at the same place. After mostStarts tries package regexp does the rest, whose
-// time is linear.
+// A pattern without ^ begins with a text, or with a run of one or more. It is
+// tried where that text is, or at the first byte of each such run: from the others
+// it would end at the same place, unless its length is bounded. After mostStarts
+// tries package regexp does the rest, whose time is linear.
 type plainPattern struct {
 	items []plainItem
 	marks int // of a match: two for each group, and two for the whole
@@ -37,13 +37,14 @@ type plainPattern struct {
 const mostStarts = 64
 
 type plainItem struct {
-	kind plainKind
-	text []byte     // plainText, plainOptional
-	set  *[256]bool // plainRun
-	not  int        // plainRun: the one byte that set lacks; -1: it is another set
-	min  int        // plainRun: 0 or 1
-	one  bool       // plainRun: at most one
-	mark int        // plainMark
+	kind  plainKind
+	text  []byte     // plainText, plainOptional, plainUntil
+	texts [][]byte   // plainEither: none begins with another
+	set   *[256]bool // plainRun, plainUntil
+	not   int        // plainRun: the one byte that set lacks; -1: it is another set
+	min   int        // plainRun, plainUntil
+	max   int        // plainRun; -1: as many as there are
+	mark  int        // plainMark
 }
 
 type plainKind uint8
@@ -51,9 +52,11 @@ type plainKind uint8
 const (
 	plainText     plainKind = iota
 	plainOptional           // text or nothing, text first
+	plainEither             // one of some texts
 	plainRun
-	plainMark // a group begins or ends
-	plainEnd  // the end of the text
+	plainUntil // a run up to text, which is not a part of it: nothing but marks comes after that
+	plainMark  // a group begins or ends
+	plainEnd   // the end of the text
 )
 
 // maxOptional bounds the optional texts: each may double the work.
@@ -86,8 +89,11 @@ func newPlainPattern(pattern *regexp.Regexp) *plainPattern {
 		if it.kind == plainOptional {
 			optional++
 		}
-		if it.kind == plainRun && !(it.one && it.min == 1) && p.follows(i+1, it.set) {
+		switch {
+		case it.kind == plainRun && it.min != it.max && p.follows(i+1, it.set):
 			return nil // NO-WAY-BACK
+		case it.kind == plainUntil && !p.until(i):
+			return nil
 		}
 	}
 	if optional > maxOptional {
@@ -135,6 +141,8 @@ func (p *plainPattern) add(re *syntax.Regexp) bool {
 		text, ok := literalText(re)
 		p.items = append(p.items, plainItem{kind: plainText, text: text})
 		return ok
+	case syntax.OpAlternate:
+		return p.addEither(re.Sub)
 	case syntax.OpQuest:
 		if text, ok := literalText(re.Sub[0]); ok && re.Flags&syntax.NonGreedy == 0 {
 			p.items = append(p.items, plainItem{kind: plainOptional, text: text})
@@ -144,22 +152,52 @@ func (p *plainPattern) add(re *syntax.Regexp) bool {
 	return p.addRun(re)
 }
 
-// addRun appends a class, or a repetition of one.
-func (p *plainPattern) addRun(re *syntax.Regexp) bool {
-	it := plainItem{kind: plainRun, min: 1, one: true}
-	class := re
-	switch re.Op {
-	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
-		if re.Flags&syntax.NonGreedy != 0 {
+// addEither appends a choice of texts, none of which begins with another: where one matches no
+// other does.
+func (p *plainPattern) addEither(subs []*syntax.Regexp) bool {
+	it := plainItem{kind: plainEither}
+	for _, sub := range subs {
+		text, ok := literalText(sub)
+		if !ok || slices.ContainsFunc(it.texts, func(other []byte) bool {
+			return bytes.HasPrefix(text, other) || bytes.HasPrefix(other, text)
+		}) {
 			return false
 		}
+		it.texts = append(it.texts, text)
+	}
+	p.items = append(p.items, it)
+	return true
+}
+
+// addRun appends a class, or a repetition of one.
+func (p *plainPattern) addRun(re *syntax.Regexp) bool {
+	it := plainItem{kind: plainRun, min: 1, max: 1}
+	class := re
+	switch re.Op {
+	case syntax.OpStar:
+		it.min, it.max = 0, -1
+	case syntax.OpPlus:
+		it.max = -1
+	case syntax.OpQuest:
+		it.min = 0
+	case syntax.OpRepeat:
+		it.min, it.max = re.Min, re.Max
+		if re.Max == 0 {
+			return false
+		}
+	}
+	if re.Op >= syntax.OpStar && re.Op <= syntax.OpRepeat {
 		class = re.Sub[0]
-		it.one = re.Op == syntax.OpQuest
-		it.min = int(truth(re.Op == syntax.OpPlus))
+		if re.Flags&syntax.NonGreedy != 0 {
+			if it.max >= 0 {
+				return false
+			}
+			it.kind = plainUntil
+		}
 	}
 	it.set = byteSet(class)
-	if it.set == nil || it.one && it.set[utf8.RuneSelf] {
-		return false // of a character of several bytes one is not enough
+	if it.set == nil || (it.max > 0 || it.min > 1 || it.kind == plainUntil && it.min > 0) && it.set[utf8.RuneSelf] {
+		return false // a character of several bytes is one
 	}
 	it.not = -1
 	missing := 0
@@ -174,6 +212,21 @@ func (p *plainPattern) addRun(re *syntax.Regexp) bool {
 	}
 	p.items = append(p.items, it)
 	return true
+}
+
+// until makes item i, a run that takes as little as it can, one up to the text behind it, if that
+// ends the pattern: else the rest of the pattern might have the run go on.
+func (p *plainPattern) until(i int) bool {
+	for _, it := range p.items[i+1:] {
+		switch {
+		case it.kind == plainMark:
+		case it.kind == plainText && p.items[i].text == nil:
+			p.items[i].text = it.text
+		default:
+			return false
+		}
+	}
+	return p.items[i].text != nil
 }
 
 // literalText is the text of a literal whose letter case counts. U+FFFD is
@@ -231,7 +284,9 @@ func (p *plainPattern) follows(k int, set *[256]bool) bool {
 			if set[it.text[0]] {
 				return true
 			}
-		case plainRun:
+		case plainEither:
+			return slices.ContainsFunc(it.texts, func(text []byte) bool { return set[text[0]] })
+		case plainRun, plainUntil:
 			for c, in := range it.set {
 				if in && set[c] {
 					return true
@@ -267,12 +322,16 @@ func (p *plainPattern) search(s []byte, m []int) []int {
 		if n < 0 {
 			return nil
 		}
-		at += n
-		if p.from(0, at, s, m) {
-			m[0] = at
+		begun := at + n
+		if p.from(0, begun, s, m) {
+			m[0] = begun
 			return m
 		}
-		at += max(1, p.first.run(s[at:]))
+		at = begun
+		if p.first.max < 0 {
+			at += p.first.run(s[at:])
+		}
+		at = max(at, begun+1)
 	}
 	return p.re.FindSubmatchIndex(s)
 }
@@ -306,9 +365,21 @@ func (p *plainPattern) from(k, at int, s []byte, m []int) bool {
 			if bytes.HasPrefix(s[at:], it.text) && p.from(k+1, at+len(it.text), s, m) {
 				return true
 			}
+		case plainEither:
+			i := slices.IndexFunc(it.texts, func(text []byte) bool { return bytes.HasPrefix(s[at:], text) })
+			if i < 0 {
+				return false
+			}
+			at += len(it.texts[i])
 		case plainRun:
 			n := it.run(s[at:])
 			if n < it.min {
+				return false
+			}
+			at += n
+		case plainUntil:
+			n := it.until(s[at:])
+			if n < 0 {
 				return false
 			}
 			at += n
@@ -324,13 +395,33 @@ func (p *plainPattern) from(k, at int, s []byte, m []int) bool {
 	return true
 }
 
+// until is how many bytes of s come before the text; below 0: they are not of the set, or there is
+// no text.
+func (it *plainItem) until(s []byte) int {
+	if len(s) < it.min {
+		return -1
+	}
+	n := bytes.Index(s[it.min:], it.text)
+	if n < 0 {
+		return -1
+	}
+	n += it.min
+	for _, c := range s[:n] {
+		if !it.set[c] {
+			return -1
+		}
+	}
+	return n
+}
+
 // run is how many bytes of s the item takes, if it is a run.
 func (it *plainItem) run(s []byte) int {
+	if it.max > 0 {
+		s = s[:min(len(s), it.max)]
+	}
 	switch {
 	case it.kind != plainRun:
 		return 0
-	case it.one:
-		return int(truth(len(s) > 0 && it.set[s[0]]))
 	case it.not >= 0:
 		if n := bytes.IndexByte(s, byte(it.not)); n >= 0 {
 			return n
