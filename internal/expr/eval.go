@@ -146,7 +146,11 @@ func (s *step) compute() error {
 	case boundConst:
 		s.constant(b.Rows)
 		return nil
-	case boundChoose:
+	}
+	if done, err := s.byEntry(); done || err != nil {
+		return err
+	}
+	if s.node.kind == boundChoose {
 		if s.node.constants != nil {
 			return s.chooseConstant()
 		}
@@ -157,9 +161,6 @@ func (s *step) compute() error {
 			return s.mask()
 		}
 		return s.byRow()
-	}
-	if done, err := s.byEntry(); done || err != nil {
-		return err
 	}
 	if s.node.bucket > 0 && (s.keyed || s.node.coded || s.node.typ.Rep() == column.RepBytes) {
 		if done, err := s.byBucket(); done || err != nil {

@@ -5,13 +5,16 @@ import (
 	"unsafe"
 	"weak"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// A strict expression over one dictionary-coded column is computed on the
-// entries of the dictionary; the rows keep their codes, and get a new Dict.
-// It is made once for each Dict that comes by, so its identity is as good a
-// key for the consumers' caches as that of the column.
+// An expression over one dictionary-coded column is computed on the entries of
+// the dictionary; the rows keep their codes, and get a new Dict. It is made once
+// for each Dict that comes by, so its identity is as good a key for the consumers'
+// caches as that of the column. Of an expression that is not strict, coalesce say,
+// the new Dict has one more entry: that of NULL.
 
 // cachedDicts is how many translated dictionaries a step keeps, of up to smallDict entries, and
 // beside them the last larger one. A worker reads one row group at a time, whose dictionary does
@@ -38,6 +41,7 @@ const (
 type entryCache struct {
 	eval  *Eval           // computes the node on entries
 	cols  []column.Vector // columns of the batch of entries: all empty but one
+	ended column.Vector   // entries with NULL behind them
 	list  [cachedDicts]translation
 	next  int         // place in list for the next one
 	large translation // of more than smallDict entries
@@ -67,7 +71,7 @@ type translation struct {
 // byEntry computes the node through its column's dictionary, if it can.
 func (s *step) byEntry() (bool, error) {
 	n := s.node
-	if !n.nullIn || n.single < 0 {
+	if n.single < 0 {
 		return false, nil
 	}
 	v := &s.eval.batch.Cols[n.single]
@@ -79,10 +83,21 @@ func (s *step) byEntry() (bool, error) {
 		return false, nil
 	}
 	s.res = column.Vector{Type: n.typ, Len: v.Len, Null: v.Null, Codes: v.Codes, Dict: t.to}
+	if !n.nullIn && v.Null != nil {
+		s.f.codes = sized(s.f.codes, v.Len)
+		ofNull := int32(v.Dict.Len())
+		for i, c := range v.Codes {
+			if v.Null[i] {
+				c = ofNull
+			}
+			s.f.codes[i] = c
+		}
+		s.res.Codes, s.res.Null = s.f.codes, nil
+	}
 	if t.null != nil {
 		s.f.nulls = sized(s.f.nulls, v.Len)
-		for i, c := range v.Codes {
-			s.f.nulls[i] = t.null[c] || v.IsNull(i)
+		for i, c := range s.res.Codes {
+			s.f.nulls[i] = t.null[c] || s.res.IsNull(i)
 		}
 		s.res.Null = s.f.nulls
 	}
@@ -144,6 +159,9 @@ func (c *entryCache) waits(id dictID, v *column.Vector) bool {
 func (c *entryCache) translate(n *bound, v *column.Vector, t *translation) {
 	in := v.Dict.Values
 	in.Type = v.Type
+	if !n.nullIn {
+		in = c.withNull(&in)
+	}
 	step := entryStep
 	if n.typ.Rep() == column.RepBytes {
 		step = in.Len // it may point into bytes of all entries
@@ -163,6 +181,26 @@ func (c *entryCache) translate(n *bound, v *column.Vector, t *translation) {
 	if slices.Contains(t.nulls, true) {
 		t.null = t.nulls
 	}
+}
+
+// withNull returns the entries with NULL behind them.
+func (c *entryCache) withNull(v *column.Vector) column.Vector {
+	e := &c.ended
+	e.Type, e.Len, e.Data = v.Type, v.Len+1, v.Data
+	switch v.Type.Rep() {
+	case column.RepInt64:
+		e.Int = append(append(e.Int[:0], v.Int...), 0)
+	case column.RepFloat64:
+		e.Float = append(append(e.Float[:0], v.Float...), 0)
+	case column.RepWide:
+		e.Wide = append(append(e.Wide[:0], v.Wide...), decimal256.Num{})
+	case column.RepBytes:
+		e.Span = append(append(e.Span[:0], v.Span...), column.Span{})
+	}
+	e.Null = sized(e.Null, e.Len)
+	clear(e.Null)
+	e.Null[v.Len] = true
+	return *e
 }
 
 // empty forgets the entries.

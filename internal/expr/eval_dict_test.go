@@ -88,3 +88,45 @@ func TestTranslationsRecycled(t *testing.T) {
 		t.Errorf("%d bytes were allocated for %d more dictionaries, of which each takes up to %d", made, some, each)
 	}
 }
+
+// What may be something else than NULL for NULL has an entry for it, and stays coded.
+func TestEntryOfNull(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][3]column.Value{ // of t0, t1 and NULL
+		"coalesce(s, 'none')":                         {{Bytes: "t0"}, {Bytes: "t1"}, {Bytes: "none"}},
+		"nullif(s, 't1')":                             {{Bytes: "t0"}, {Null: true}, {Null: true}},
+		"case when s is null then 1 else 2 end":       {{Int: 2}, {Int: 2}, {Int: 1}},
+		"s = 't0' or s is null":                       {{Int: 1}, {}, {Int: 1}},
+		"coalesce(nullif(s, 't0'), 'none') || '!'":    {{Bytes: "none!"}, {Bytes: "t1!"}, {Bytes: "none!"}},
+		"case when s is null then null else 2.5 end":  {{Int: 25}, {Int: 25}, {Null: true}},
+		"case when s = 't1' then upper(s) else s end": {{Bytes: "t0"}, {Bytes: "T1"}, {Null: true}},
+	} {
+		e := bindText(t, text).NewEval()
+		for _, nulls := range []bool{false, true, false} {
+			b := codedBatch(textDict(2, 0))
+			v := &b.Cols[8]
+			if nulls {
+				v.Null = make([]bool, v.Len)
+				for i := 0; i < v.Len; i += 5 {
+					v.Null[i] = true
+				}
+			}
+			var out column.Vector
+			if err := e.Eval(b, &out); err != nil {
+				t.Fatal(err)
+			}
+			if out.Dict == nil || !out.Valid() {
+				t.Fatalf("%s: coded %v, valid %v", text, out.Dict != nil, out.Valid())
+			}
+			for i := range v.Len {
+				x := want[v.Codes[i]]
+				if v.IsNull(i) {
+					x = want[2]
+				}
+				if got := out.At(i); got.Null != x.Null || !x.Null && (got.Bytes != x.Bytes || got.Int != x.Int) {
+					t.Fatalf("%s, row %d: %+v, want %+v", text, i, got, x)
+				}
+			}
+		}
+	}
+}
