@@ -10,7 +10,11 @@ func (l *Layout) updateChain(t *Table, s *slot, v *view) {
 	x := &v.args[s.x]
 	switch s.chain.words {
 	case 0:
-		l.appendStrings(t, s, v, x)
+		if s.chain.dedupes() {
+			l.appendDistinctStrings(t, s, v.gids, v, x)
+		} else {
+			l.appendStrings(t, s, v, x)
+		}
 	case 1:
 		l.appendWords(t, s, v.gids, s.chain.fillOne(t, v, x))
 	default:
@@ -28,7 +32,8 @@ func (l *Layout) reduceChain(t *Table, s *slot, group uint32, row []uint64, v *v
 	x := &v.args[s.x]
 	if c.words == 0 {
 		if c.dedupes() {
-			l.reduceStrings(t, s, row, v, x)
+			l.appendDistinctStrings(t, s, t.scratch.repeat(group, v.rows), v, x)
+			linkOf(s, row).sawMore(v.repeated())
 		}
 		return c.dedupes()
 	}
@@ -80,26 +85,38 @@ func (c *scratch) joinRecent(of *chain, words []uint64) []uint64 {
 	return words[:filled]
 }
 
-// reduceStrings appends the strings of a batch to the chain of one group, once those that are the
-// same bytes of memory, as those of one entry of a dictionary are, and that a small table finds.
-func (l *Layout) reduceStrings(t *Table, s *slot, row []uint64, v *view, x *column.Vector) {
+// appendDistinctStrings appends the strings of a batch to the chains of their groups, once those of
+// a group that are the same bytes of memory, as those of one entry of a dictionary are, and that a
+// small table finds.
+func (l *Layout) appendDistinctStrings(t *Table, s *slot, gids []uint32, v *view, x *column.Vector) {
 	b := &t.scratch
-	b.recent = [recentValues]uint32{}
+	b.recentTexts = [recentTexts]uint32{}
 	b.wins, b.counts = b.wins[:0], b.counts[:0]
-	for i, span := range x.Span[:v.rows] {
-		slot := &b.recent[recentSlot(uint64(span.Off)<<32|uint64(span.Len))]
-		if *slot > 0 && x.Span[b.wins[*slot-1]] == span {
-			b.counts[*slot-1] += v.countOf(i)
-			continue
+	for i, g := range gids {
+		span := x.Span[i]
+		slot := &b.recentTexts[recentText(span, g)]
+		if *slot > 0 {
+			if won := b.wins[*slot-1]; x.Span[won] == span && gids[won] == g {
+				b.counts[*slot-1] += v.countOf(i)
+				linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride]).sawMore(1)
+				continue
+			}
 		}
 		b.wins, b.counts = append(b.wins, int32(i)), append(b.counts, v.countOf(i))
 		*slot = uint32(len(b.wins))
 	}
-	k := linkOf(s, row)
 	for at, i := range b.wins {
+		k := linkOf(s, t.Rows[int(gids[i])*t.Stride:][:t.Stride])
 		l.appendString(k, t.Arena, v, int(i), x.Bytes(int(i)), b.counts[at])
 	}
-	k.sawMore(v.rows - len(b.wins) + v.repeated())
+}
+
+// recentTexts is recentValues of strings, of which an entry costs more.
+const recentTexts = 4096
+
+// recentText is where the string of a group is looked for.
+func recentText(span column.Span, group uint32) uint64 {
+	return (uint64(span.Off)<<32 ^ uint64(span.Len) ^ uint64(group)<<16) * 0x9e3779b97f4a7c15 >> 52
 }
 
 // appendWords appends one word for each row.

@@ -42,20 +42,21 @@ func (v *view) repeated() (n int) {
 // scratch is working memory of a table. What its methods return is valid
 // until the next call of the same method, gather's until the next gather.
 type scratch struct {
-	isNull  []bool
-	sel     []int32
-	gids    []uint32
-	same    []uint32
-	touched byte // the bytes that touchTails has read, so that the compiler keeps the reads
-	pos     []int64
-	args    []column.Vector
-	keys    []int64
-	entries []uint64 // of chains, one for each row
-	recent  [recentValues]uint32
-	counts  []uint64     // how often each of wins came, of strings that a chain keeps once
-	states  []uint64     // rows, or entries, that are made of states
-	wins    []int32      // rows of the batch that won against the state
-	floats  [2][]float64 // arguments converted to doubles
+	isNull      []bool
+	sel         []int32
+	gids        []uint32
+	same        []uint32
+	touched     byte // the bytes that touchTails has read, so that the compiler keeps the reads
+	pos         []int64
+	args        []column.Vector
+	keys        []int64
+	entries     []uint64 // of chains, one for each row
+	recent      [recentValues]uint32
+	recentTexts [recentTexts]uint32
+	counts      []uint64     // how often each of wins came, of strings that a chain keeps once
+	states      []uint64     // rows, or entries, that are made of states
+	wins        []int32      // rows of the batch that won against the state
+	floats      [2][]float64 // arguments converted to doubles
 
 	few     fewSums
 	cut     cutSums

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -82,7 +84,7 @@ func rounded(r rounding) func(*call) (*bound, error) {
 			digits, zeros := int(t.Scale)-max(n, 0), max(-n, 0)
 			return c.strict(roundInts(r, digits, zeros, c.typ), x).roundsWords(r, digits, zeros), nil
 		default:
-			return c.strict(roundWides(r, int(t.Scale)-max(n, 0), max(-n, 0), c.typ), x), nil
+			return narrow(c.typ, c.n, roundWides(r, int(t.Scale)-max(n, 0), max(-n, 0), c.typ), x), nil
 		}
 	}
 }
@@ -249,25 +251,66 @@ func roundUints(r rounding, zeros int) kernel {
 	}
 }
 
-// roundWides is roundInts for what has more than 64 bits.
+// roundWides is roundInts of decimals of more than 18 digits, in 64 bits where the values fit.
 func roundWides(r rounding, digits, zeros int, t column.Type) kernel {
-	by, back, limit := pow10(digits+zeros), pow10(zeros), pow10(int(t.Precision))
+	one := roundWide(r, digits, zeros, t)
+	if digits+zeros > maxInt64Power {
+		return func(f *frame) error { return f.roundEach(one) }
+	}
+	by, back := newDivisor(pow10(digits+zeros).Int64()), pow10(zeros).Int64()
 	return func(f *frame) error {
-		var rest big.Int
-		for i := range f.n {
-			f.out.Wide[i] = column.Value{}.Wide
-			if f.out.IsNull(i) {
-				continue
-			}
-			q, _ := new(big.Int).QuoRem(f.args[0].Wide[i].BigInt(), by, &rest)
-			sign := rest.Sign()
-			half := rest.Lsh(&rest, 1).CmpAbs(by) >= 0
-			q.Add(q, big.NewInt(r.step(sign, half)))
-			if q.Mul(q, back).CmpAbs(limit) >= 0 {
-				return errOverflow
-			}
-			f.out.Wide[i] = wideFromBig(q)
+		in, ok := integers(f.args[0], f.n)
+		if !ok {
+			return f.roundEach(one)
+		}
+		out, most, fit := f.narrow(), math.MaxInt64/back, true
+		for i, v := range in {
+			q := r.divide(v, by)
+			fit = fit && -most <= q && q <= most
+			out[i] = q * back
+		}
+		if !fit {
+			return f.roundEach(one)
 		}
 		return nil
+	}
+}
+
+// roundEach rounds the values of a vector of wide decimals, which may be narrow.
+func (f *frame) roundEach(round func(decimal256.Num) (decimal256.Num, error)) error {
+	in, narrow := integers(f.args[0], f.n)
+	out := f.widen()
+	for i := range out {
+		out[i] = decimal256.Num{}
+		if f.out.IsNull(i) {
+			continue
+		}
+		var x decimal256.Num
+		if narrow {
+			x = decimal256.FromI64(in[i])
+		} else {
+			x = f.args[0].Wide[i]
+		}
+		var err error
+		if out[i], err = round(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// roundWide rounds one value.
+func roundWide(r rounding, digits, zeros int, t column.Type) func(decimal256.Num) (decimal256.Num, error) {
+	by, back, limit := pow10(digits+zeros), pow10(zeros), pow10(int(t.Precision))
+	return func(x decimal256.Num) (decimal256.Num, error) {
+		var rest big.Int
+		q, _ := new(big.Int).QuoRem(x.BigInt(), by, &rest)
+		sign := rest.Sign()
+		half := rest.Lsh(&rest, 1).CmpAbs(by) >= 0
+		q.Add(q, big.NewInt(r.step(sign, half)))
+		if q.Mul(q, back).CmpAbs(limit) >= 0 {
+			return decimal256.Num{}, errOverflow
+		}
+		return wideFromBig(q), nil
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -119,4 +121,45 @@ func bigOf(v column.Value) *big.Int {
 		return v.Wide.BigInt()
 	}
 	return big.NewInt(v.Int)
+}
+
+// Rounding narrow vectors gives what rounding each value as a large integer does, also where the
+// result no longer fits 64 bits.
+func TestRoundNarrow(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	narrowed, wide := 0, 0
+	for range 3000 {
+		from := pick(r, 0, 4)
+		arg, scale := column.DecimalType(20+r.IntN(10), from), r.IntN(3+from)-3
+		how := rounding(r.IntN(4))
+		typ := column.DecimalType(19+r.IntN(5), max(scale, 0))
+		digits, zeros := from-max(scale, 0), max(-scale, 0)
+		values := decimalsUpTo(r, int64Type, pick(r, 8, 31, 62, 63))
+		in := column.Vector{Type: arg, Len: len(values), Narrow: true}
+		for _, x := range values {
+			in.Int = append(in.Int, x.Int)
+		}
+		one := roundWide(how, digits, zeros, typ)
+		f := frame{args: []*column.Vector{&in}}
+		f.reset(in.Len, &bound{typ: typ})
+		if err := roundWides(how, digits, zeros, typ)(&f); err != nil {
+			t.Fatal(err)
+		}
+		out := f.out
+		if out.Narrow {
+			narrowed++
+			widen(&f.out, &out)
+		} else {
+			wide++
+		}
+		for i, x := range in.Int {
+			if want, err := one(decimal256.FromI64(x)); err != nil || out.Wide[i] != want {
+				t.Fatalf("%d rounded to %d digits by %d: %v, want %v (%v)", x, scale, how, out.Wide[i], want, err)
+			}
+		}
+	}
+	if narrowed < 2000 || wide < 10 {
+		t.Errorf("%d results are narrow, %d are not", narrowed, wide)
+	}
 }
