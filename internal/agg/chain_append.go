@@ -210,6 +210,9 @@ func (t *Table) touchTails(s *slot, gids []uint32, chunks [][]byte) {
 // appendStrings appends a string for each row.
 func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
 	for i, g := range v.gids {
+		if i%touchRows == 0 {
+			t.touchTails(s, v.gids[i:], t.Arena.Registry().Chunks())
+		}
 		l.appendString(linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride]), t.Arena, v, i, x.Bytes(i), v.countOf(i))
 	}
 }

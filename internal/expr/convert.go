@@ -28,6 +28,12 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 		}
 		return n, nil
 	}
+	if t == stringType {
+		text := textAppender(x.typ)
+		return strict(t, src, func(f *frame) error {
+			return f.eachBytes(func(i int, to []byte) []byte { return text(to, f.args[0], i) })
+		}, x), nil
+	}
 	fast := fastCast(x.typ, t)
 	if fast == nil {
 		return strict(t, src, func(f *frame) error { return castRows(f, t) }, x), nil
@@ -398,28 +404,77 @@ func unescape(text string) (string, bool) {
 
 // textOf is the text form of v, which is not NULL.
 func textOf(v column.Value) string {
-	switch t := v.Type; {
-	case t.Kind == column.Decimal:
-		return strings.TrimSuffix(formatDecimal(v), ".")
-	case t.IsFloat():
-		return formatFloat(v)
-	case t.Kind == column.Date:
-		return formatDate(v.Int)
-	case t.Kind == column.Timestamp:
-		return formatTimestamp(v.Int, t)
-	case t.Kind == column.Time:
-		return formatTime(v.Int, t.Unit)
-	case t == intervalType:
-		return spanOf(v).String()
-	case t.Kind == column.UUID && len(v.Bytes) == 16:
-		h := hex.EncodeToString([]byte(v.Bytes))
-		return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
-	case t.Kind == column.String:
+	if v.Type == stringType {
 		return v.Bytes
-	case t.Rep() == column.RepBytes:
-		return escape(v.Bytes)
 	}
-	return formatLiteral(v)
+	one := column.Vector{Type: v.Type}
+	one.Append(v)
+	return string(textAppender(v.Type)(nil, &one, 0))
+}
+
+// textAppender gives the function that appends the text form of element i of a flat vector of a
+// type, which is not NULL.
+func textAppender(t column.Type) func(to []byte, v *column.Vector, i int) []byte {
+	switch {
+	case t.Kind == column.Bool:
+		return func(to []byte, v *column.Vector, i int) []byte { return strconv.AppendBool(to, v.Int[i] != 0) }
+	case t.Kind == column.Uint64:
+		return func(to []byte, v *column.Vector, i int) []byte { return strconv.AppendUint(to, uint64(v.Int[i]), 10) }
+	case t.IsInteger():
+		return func(to []byte, v *column.Vector, i int) []byte { return strconv.AppendInt(to, v.Int[i], 10) }
+	case t.Kind == column.Decimal && t.Rep() == column.RepInt64:
+		scale := int(t.Scale)
+		return func(to []byte, v *column.Vector, i int) []byte { return appendDecimal(to, v.Int[i], scale) }
+	case t.Kind == column.Decimal:
+		return func(to []byte, v *column.Vector, i int) []byte {
+			return append(to, strings.TrimSuffix(formatDecimal(v.At(i)), ".")...)
+		}
+	case t.IsFloat():
+		return func(to []byte, v *column.Vector, i int) []byte { return appendFloat(to, v.Float[i], t) }
+	case t.Kind == column.Date:
+		return func(to []byte, v *column.Vector, i int) []byte { return appendDate(to, v.Int[i]) }
+	case t.Kind == column.Timestamp:
+		return func(to []byte, v *column.Vector, i int) []byte { return appendTimestamp(to, v.Int[i], t) }
+	case t.Kind == column.Time:
+		return func(to []byte, v *column.Vector, i int) []byte { return appendTime(to, v.Int[i], t.Unit) }
+	case t == intervalType:
+		return func(to []byte, v *column.Vector, i int) []byte { return append(to, spanOf(v.At(i)).String()...) }
+	case t.Kind == column.String:
+		return func(to []byte, v *column.Vector, i int) []byte { return append(to, v.Bytes(i)...) }
+	case t.Rep() == column.RepBytes:
+		return func(to []byte, v *column.Vector, i int) []byte {
+			if b := v.Bytes(i); t.Kind == column.UUID && len(b) == 16 {
+				return appendUUID(to, b)
+			}
+			return append(to, escape(string(v.Bytes(i)))...)
+		}
+	}
+	return func(to []byte, v *column.Vector, i int) []byte { return append(to, formatLiteral(v.At(i))...) }
+}
+
+// appendDecimal writes v / 10^scale.
+func appendDecimal(to []byte, v int64, scale int) []byte {
+	size := uint64(v)
+	if v < 0 {
+		to, size = append(to, '-'), -size
+	}
+	if scale == 0 {
+		return strconv.AppendUint(to, size, 10)
+	}
+	by := uint64(powers[scale])
+	to = append(strconv.AppendUint(to, size/by, 10), '.')
+	return appendPadded(to, int64(size%by), scale)
+}
+
+// appendUUID writes 16 bytes in five groups of hexadecimal digits.
+func appendUUID(to, b []byte) []byte {
+	for i, from := range [...]int{0, 4, 6, 8, 10} {
+		if i > 0 {
+			to = append(to, '-')
+		}
+		to = hex.AppendEncode(to, b[from:[...]int{4, 6, 8, 10, 16}[i]])
+	}
+	return to
 }
 
 // escape is the text form of bytes, which unescape reads: \xNN for what is
@@ -438,20 +493,22 @@ func escape(b string) string {
 
 // formatFloat gives the shortest digits that read back as v, in the form that
 // results have: with a point, or with an exponent from 1e16 on and below 1e-4.
-func formatFloat(v column.Value) string {
+func formatFloat(v column.Value) string { return string(appendFloat(nil, v.Float, v.Type)) }
+
+func appendFloat(to []byte, v float64, t column.Type) []byte {
 	bits := 64
-	if v.Type.Kind != column.Float64 {
+	if t.Kind != column.Float64 {
 		bits = 32
 	}
-	switch abs := math.Abs(v.Float); {
-	case math.IsInf(v.Float, 1):
-		return "Infinity"
-	case math.IsInf(v.Float, -1):
-		return "-Infinity"
+	switch abs := math.Abs(v); {
+	case math.IsInf(v, 1):
+		return append(to, "Infinity"...)
+	case math.IsInf(v, -1):
+		return append(to, "-Infinity"...)
 	case abs != 0 && (abs < 1e-4 || abs >= 1e16):
-		return strconv.FormatFloat(v.Float, 'e', -1, bits)
-	case v.Float == math.Trunc(v.Float):
-		return strconv.FormatFloat(v.Float, 'f', -1, bits) + ".0"
+		return strconv.AppendFloat(to, v, 'e', -1, bits)
+	case v == math.Trunc(v):
+		return append(strconv.AppendFloat(to, v, 'f', -1, bits), ".0"...)
 	}
-	return strconv.FormatFloat(v.Float, 'f', -1, bits)
+	return strconv.AppendFloat(to, v, 'f', -1, bits)
 }

@@ -144,13 +144,13 @@ func formatLiteral(v column.Value) string {
 	case k == column.Decimal:
 		return formatDecimal(v)
 	case k == column.Date:
-		return "date '" + formatDate(v.Int) + "'"
+		return "date '" + textOf(v) + "'"
 	case k == column.Timestamp && v.Type.UTC:
-		return "timestamptz '" + formatTimestamp(v.Int, v.Type) + "'"
+		return "timestamptz '" + textOf(v) + "'"
 	case k == column.Timestamp:
-		return "timestamp '" + formatTimestamp(v.Int, v.Type) + "'"
+		return "timestamp '" + textOf(v) + "'"
 	case k == column.Time:
-		return "time '" + formatTime(v.Int, v.Type.Unit) + "'"
+		return "time '" + textOf(v) + "'"
 	}
 	text := "'" + strings.ReplaceAll(v.Bytes, "'", "''") + "'"
 	if v.Type.Kind == column.Binary {

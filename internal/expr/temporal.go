@@ -1,8 +1,10 @@
 package expr
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -238,32 +240,49 @@ func clampDays(days int64) int64 {
 	return min(max(days, -limit), limit)
 }
 
-func formatDate(days int64) string {
+// appendDate writes a date.
+func appendDate(to []byte, days int64) []byte {
 	year, month, day := civilFromDays(clampDays(days))
 	if year < 0 {
-		return fmt.Sprintf("-%04d-%02d-%02d", -year, month, day)
+		to, year = append(to, '-'), -year
 	}
-	return fmt.Sprintf("%04d-%02d-%02d", year, month, day)
+	to = append(appendPadded(to, int64(year), 4), '-')
+	to = append(appendPadded(to, int64(month), 2), '-')
+	return appendPadded(to, int64(day), 2)
 }
 
-// formatTime writes a time of day; the fraction has as many digits as needed
+// appendTime writes a time of day; the fraction has as many digits as needed
 // to tell its unit from coarser ones.
-func formatTime(v int64, u column.Unit) string {
+func appendTime(to []byte, v int64, u column.Unit) []byte {
 	per := u.PerSecond()
 	sec := floorDiv(v, per)
-	text := fmt.Sprintf("%02d:%02d:%02d", sec/3600, sec/60%60, sec%60)
+	to = append(appendPadded(to, sec/3600, 2), ':')
+	to = append(appendPadded(to, sec/60%60, 2), ':')
+	to = appendPadded(to, sec%60, 2)
 	if frac := v - sec*per; frac != 0 {
-		text += "." + strings.TrimRight(fmt.Sprintf("%09d", frac*(1e9/per)), "0")
+		to = bytes.TrimRight(appendPadded(append(to, '.'), frac*(1e9/per), 9), "0")
 	}
-	return text
+	return to
 }
 
-func formatTimestamp(v int64, t column.Type) string {
+// appendTimestamp writes a time of a type of timestamps.
+func appendTimestamp(to []byte, v int64, t column.Type) []byte {
 	perDay := t.Unit.PerSecond() * secondsPerDay
 	days := floorDiv(v, perDay)
-	text := formatDate(days) + " " + formatTime(v-days*perDay, t.Unit)
+	to = appendTime(append(appendDate(to, days), ' '), v-days*perDay, t.Unit)
 	if t.UTC {
-		text += "+00"
+		to = append(to, "+00"...)
 	}
-	return text
+	return to
+}
+
+// appendPadded writes n with zeros in front of it, if it has fewer digits than width.
+func appendPadded(to []byte, n int64, width int) []byte {
+	if n < 0 {
+		return fmt.Appendf(to, "%0*d", width, n)
+	}
+	for ; width > 1 && n < powers[width-1]; width-- {
+		to = append(to, '0')
+	}
+	return strconv.AppendInt(to, n, 10)
 }
