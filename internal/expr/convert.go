@@ -173,12 +173,26 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 	switch {
 	case v.Type.Kind == column.String && t.Rep() != column.RepBytes:
 		text := strings.TrimSpace(v.Bytes)
+		if t.IsNumeric() && !t.IsFloat() {
+			if w, ok := shortNumber(text); ok {
+				return convert(w, t)
+			}
+			if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
+				return column.Value{}, false
+			}
+		}
 		if t.IsInteger() && len(text) > 2 && text[0] == '0' && strings.ContainsAny(text[1:2], "xXbB") {
 			return parseRadix(text, t)
 		}
+		if t.Kind == column.Date || t.Kind == column.Timestamp {
+			if w, ok := shortTime(text); ok {
+				w.Type.UTC = t.UTC
+				return convert(w, t)
+			}
+		}
 		w, ok := parseAs(text, withoutFraction(t))
-		if !ok {
-			return w, false
+		if !ok || w.Type == t {
+			return w, ok
 		}
 		return convert(w, t)
 	case t.Kind == column.String:
@@ -200,6 +214,59 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 		}
 	}
 	return convertNumber(v, t)
+}
+
+// shortNumber reads up to 18 digits, which may follow a minus and have a point among them; false: it
+// is something else.
+func shortNumber(text string) (v column.Value, ok bool) {
+	digits := strings.TrimPrefix(text, "-")
+	n, scale, point := int64(0), 0, strings.IndexByte(digits, '.')
+	if point >= 0 {
+		scale = len(digits) - 1 - point
+	}
+	if count := len(digits) - int(truth(point >= 0)); count == scale || scale == 0 && point >= 0 || count > maxInt64Power {
+		return v, false
+	}
+	for i, c := range []byte(digits) {
+		switch {
+		case isDigit(c):
+			n = 10*n + int64(c-'0')
+		case i != point:
+			return v, false
+		}
+	}
+	if len(digits) < len(text) {
+		n = -n
+	}
+	return column.Value{Type: column.DecimalType(maxInt64Power, scale), Int: n}, true
+}
+
+// shortTime reads a date of the form 2006-01-02, which 15:04:05 may follow behind a space or a T;
+// false: it is something else.
+func shortTime(text string) (v column.Value, ok bool) {
+	const form = "0000-00-00 00:00:00"
+	if len(text) != 10 && len(text) != len(form) {
+		return v, false
+	}
+	for i := range len(text) {
+		if c := text[i]; c != form[i] && !(form[i] == '0' && isDigit(c)) && !(i == 10 && c == 'T') {
+			return v, false
+		}
+	}
+	two := func(at int) int64 { return int64(text[at]-'0')*10 + int64(text[at+1]-'0') }
+	year, month, day := 100*two(0)+two(2), two(5), two(8)
+	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return v, false
+	}
+	sec := daysFromCivil(year, month, day) * secondsPerDay
+	if len(text) == len(form) {
+		hour, minute, second := two(11), two(14), two(17)
+		if hour > 23 || minute > 59 || second > 59 {
+			return v, false
+		}
+		sec += hour*3600 + minute*60 + second
+	}
+	return column.Value{Type: column.Type{Kind: column.Timestamp, Unit: column.Micro}, Int: sec * 1e6}, true
 }
 
 // convertNumber casts v, a number or a date or time, to a type of the same family.

@@ -69,3 +69,72 @@ func TestTextForms(t *testing.T) {
 		}
 	}
 }
+
+// A text of up to 18 digits is the number that the parser makes of it, and one that begins as no
+// number does is none for the parser either.
+func TestShortNumber(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 5))
+	types := []column.Type{int64Type, {Kind: column.Int8}, {Kind: column.Uint64}, {Kind: column.Uint16}, column.DecimalType(9, 2), column.DecimalType(18, 18), column.DecimalType(38, 3)}
+	short, numbers := 0, 0
+	for range 50_000 {
+		text := ""
+		for range r.IntN(9) {
+			text += pick(r, "0", "1", "5", "99", "123456789", "-", "+", ".", "_", "e", "x", "a")
+		}
+		if strings.HasPrefix(text, "0x") {
+			continue
+		}
+		for _, typ := range types {
+			got, ok := convert(stringValue(text), typ)
+			want, number := column.Value{}, false
+			if text != "" {
+				if want, number = parseAs(text, withoutFraction(typ)); number {
+					want, number = convert(want, typ)
+				}
+			}
+			if ok != number || ok && got != want {
+				t.Fatalf("%q as %s: %+v (%t), want %+v (%t)", text, typ, got, ok, want, number)
+			}
+			_, is := shortNumber(text)
+			short, numbers = short+int(truth(is)), numbers+int(truth(ok))
+		}
+	}
+	if short < 10_000 || numbers < 10_000 {
+		t.Errorf("%d texts are short numbers, %d numbers", short, numbers)
+	}
+}
+
+// A date, and a time of day behind it, is what the parser makes of it.
+func TestShortTime(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 8))
+	types := []column.Type{{Kind: column.Date}, {Kind: column.Timestamp, Unit: column.Second}, {Kind: column.Timestamp, Unit: column.Nano}, {Kind: column.Timestamp, Unit: column.Micro, UTC: true}}
+	short := 0
+	for range 20_000 {
+		text := fmt.Sprintf("%04d-%02d-%02d", r.IntN(2300), r.IntN(14), r.IntN(33))
+		if r.IntN(2) == 0 {
+			text += fmt.Sprintf("%s%02d:%02d:%02d", pick(r, " ", "T"), r.IntN(25), r.IntN(61), r.IntN(61))
+		}
+		if r.IntN(9) == 0 {
+			at := r.IntN(len(text))
+			text = text[:at] + pick(r, "", "x", "-", ":", "7") + text[at+1:]
+		}
+		if _, ok := shortTime(text); ok {
+			short++
+		}
+		for _, typ := range types {
+			got, ok := convert(stringValue(text), typ)
+			want, parsed := parseAs(text, typ)
+			if parsed {
+				want, parsed = convert(want, typ)
+			}
+			if ok != parsed || ok && got != want {
+				t.Fatalf("%q as %s: %+v (%t), want %+v (%t)", text, typ, got, ok, want, parsed)
+			}
+		}
+	}
+	if short < 10_000 {
+		t.Errorf("%d texts are short times", short)
+	}
+}
