@@ -216,8 +216,8 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 	return convertNumber(v, t)
 }
 
-// shortNumber reads up to 18 digits, which may follow a minus and have a point among them; false: it
-// is something else.
+// shortNumber reads up to 18 digits, which may follow a minus and have a point among them; false:
+// it is something else.
 func shortNumber(text string) (v column.Value, ok bool) {
 	digits := strings.TrimPrefix(text, "-")
 	n, scale, point := int64(0), 0, strings.IndexByte(digits, '.')
