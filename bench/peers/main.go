@@ -67,7 +67,7 @@ func parse() settings {
 	flag.Float64Var(&s.rows, "rows", 1e7, "rows of the table")
 	flag.IntVar(&s.rounds, "rounds", 5, "timed rounds")
 	flag.IntVar(&s.threads, "threads", 2, "threads of every engine")
-	flag.StringVar(&s.sets, "set", "h2o", "sets of questions: h2o (db-benchmark's), clickbench, tpch, others (of the same tables as these two), trips, payments, readings, commits; several behind commas")
+	flag.StringVar(&s.sets, "set", "h2o", "sets of questions: h2o (db-benchmark's), clickbench, tpch, others (of the same tables as these two), trips, payments, readings, commits, functions (of tables of these); several behind commas")
 	flag.StringVar(&s.questions, "questions", "", "for example q1,c13,t6; empty: all of the sets")
 	flag.StringVar(&s.engines, "engines", "duckdb,clickhouse,polars", "what to run beside gagg")
 	flag.StringVar(&s.gagg, "gagg", "build/gagg", "the command to measure")

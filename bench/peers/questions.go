@@ -136,14 +136,14 @@ func (q question) settled() question {
 // pick returns the questions named in a list, or all of some sets for an empty one.
 func pick(sets, list string) ([]question, error) {
 	var all, out []question
-	for _, set := range []string{"h2o", "clickbench", "tpch", "others", "trips", "payments", "readings", "commits"} {
+	for _, set := range []string{"h2o", "clickbench", "tpch", "others", "trips", "payments", "readings", "commits", "functions"} {
 		all = append(all, inSet(set)...)
 	}
 	if list == "" {
 		for _, set := range splitList(sets) {
 			some := inSet(set)
 			if some == nil {
-				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch, others, trips, payments, readings or commits", set)
+				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench, tpch, others, trips, payments, readings, commits or functions", set)
 			}
 			out = append(out, some...)
 		}
@@ -179,6 +179,8 @@ func inSet(set string) []question {
 		return readings
 	case "commits":
 		return commits
+	case "functions":
+		return functions
 	}
 	return nil
 }

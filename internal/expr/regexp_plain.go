@@ -19,8 +19,8 @@ import (
 // its class, so that it could not match earlier. Only an optional text is
 // tried both ways; there are few of them, so that the time stays linear.
 //
-// A pattern without ^ begins with a text, or with a run of one or more. It is
-// tried where that text is, or at the first byte of each such run: from the others
+// A pattern without ^ begins with a text, one of some, or a run of one or more. It
+// is tried where that text is, or at the first byte of each such run: from the others
 // it would end at the same place, unless its length is bounded. After mostStarts
 // tries package regexp does the rest, whose time is linear.
 type plainPattern struct {
@@ -40,7 +40,7 @@ type plainItem struct {
 	kind  plainKind
 	text  []byte     // plainText, plainOptional, plainUntil
 	texts [][]byte   // plainEither: none begins with another
-	set   *[256]bool // plainRun, plainUntil
+	set   *[256]bool // plainRun, plainUntil; plainEither: what texts begin with
 	not   int        // plainRun: the one byte that set lacks; -1: it is another set
 	min   int        // plainRun, plainUntil
 	max   int        // plainRun; -1: as many as there are
@@ -102,7 +102,7 @@ func newPlainPattern(pattern *regexp.Regexp) *plainPattern {
 	return p
 }
 
-// beginsPlainly reports whether the pattern begins with a text or a run, and notes which.
+// beginsPlainly reports whether the pattern begins with a text, one of some, or a run, and notes it.
 func (p *plainPattern) beginsPlainly() bool {
 	at := slices.IndexFunc(p.items, func(it plainItem) bool { return it.kind != plainMark })
 	if at < 0 {
@@ -112,7 +112,7 @@ func (p *plainPattern) beginsPlainly() bool {
 	if p.first.kind == plainText && len(p.first.text) > 1 {
 		p.find = newNeedle(p.first.text)
 	}
-	return p.first.kind == plainText || p.first.kind == plainRun && p.first.min > 0
+	return p.first.kind == plainText || p.first.kind == plainEither || p.first.kind == plainRun && p.first.min > 0
 }
 
 // add appends the items of re; false if it has others.
@@ -155,7 +155,7 @@ func (p *plainPattern) add(re *syntax.Regexp) bool {
 // addEither appends a choice of texts, none of which begins with another: where one matches no
 // other does.
 func (p *plainPattern) addEither(subs []*syntax.Regexp) bool {
-	it := plainItem{kind: plainEither}
+	it := plainItem{kind: plainEither, set: new([256]bool)}
 	for _, sub := range subs {
 		text, ok := literalText(sub)
 		if !ok || slices.ContainsFunc(it.texts, func(other []byte) bool {
@@ -163,7 +163,7 @@ func (p *plainPattern) addEither(subs []*syntax.Regexp) bool {
 		}) {
 			return false
 		}
-		it.texts = append(it.texts, text)
+		it.texts, it.set[text[0]] = append(it.texts, text), true
 	}
 	p.items = append(p.items, it)
 	return true
@@ -345,11 +345,16 @@ func (p *plainPattern) start(s []byte) int {
 		return bytes.IndexByte(s, p.first.text[0])
 	}
 	for i, c := range s {
-		if p.first.set[c] {
+		if p.first.set[c] && (p.first.kind == plainRun || p.first.either(s[i:]) >= 0) {
 			return i
 		}
 	}
 	return -1
+}
+
+// either is the number of the text that s begins with; below 0: there is none.
+func (it *plainItem) either(s []byte) int {
+	return slices.IndexFunc(it.texts, func(text []byte) bool { return bytes.HasPrefix(s, text) })
 }
 
 // from matches s[at:] with item k and those behind it.
@@ -366,7 +371,7 @@ func (p *plainPattern) from(k, at int, s []byte, m []int) bool {
 				return true
 			}
 		case plainEither:
-			i := slices.IndexFunc(it.texts, func(text []byte) bool { return bytes.HasPrefix(s[at:], text) })
+			i := it.either(s[at:])
 			if i < 0 {
 				return false
 			}

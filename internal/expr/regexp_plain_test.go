@@ -33,6 +33,7 @@ func TestPlainPattern(t *testing.T) {
 		`.{3}`:                            false,
 		`google\.(com|ru)/`:               true,
 		`a(?:bc|bcd)`:                     false, // both may match
+		`(fix|bug)[a-z]* [0-9]+`:          true,
 		`<b>(.*?)</b>`:                    true,
 		`<b>(.*?)</b>c*`:                  false, // the run may have to go on
 		`<b>(.+?)`:                        false,
