@@ -80,8 +80,12 @@ func (t *Table) WriteParquet(w io.Writer, l Layout) error {
 	return file.Close()
 }
 
-// pageBytes is a page buffer that never flushes on its own: pages end where
-// Layout.Page says. The library allocates as much for every column.
+// mostPage keeps the number of booleans in a page buffer, eight a byte, below 2^31: the library
+// panics on more.
+const mostPage = 1 << 28
+
+// pageBytes is a page buffer that does not flush on its own, unless a page has more than mostPage
+// bytes: pages end where Layout.Page says. The library allocates as much for every column.
 func pageBytes(t *Table, l Layout) int {
 	rows := t.Rows
 	if l.RowGroup > 0 {
@@ -93,7 +97,7 @@ func pageBytes(t *Table, l Layout) int {
 			longest = max(longest, int(s.Len))
 		}
 	}
-	return 2*rows*(longest+16) + 4096
+	return min(2*rows*(longest+16)+4096, mostPage)
 }
 
 // writeChunk writes the rows of column c as pages of l.Page rows.
