@@ -102,7 +102,8 @@ func newPlainPattern(pattern *regexp.Regexp) *plainPattern {
 	return p
 }
 
-// beginsPlainly reports whether the pattern begins with a text, one of some, or a run, and notes it.
+// beginsPlainly reports whether the pattern begins with a text, one of some, or a run.
+// It notes which.
 func (p *plainPattern) beginsPlainly() bool {
 	at := slices.IndexFunc(p.items, func(it plainItem) bool { return it.kind != plainMark })
 	if at < 0 {
