@@ -161,6 +161,7 @@ func (c *entryCache) translate(n *bound, v *column.Vector, t *translation) {
 	in.Type = v.Type
 	if !n.nullIn {
 		in = c.withNull(&in)
+		defer func() { c.ended.Data = nil }() // of the dictionary nothing is kept
 	}
 	step := entryStep
 	if n.typ.Rep() == column.RepBytes {

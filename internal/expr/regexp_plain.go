@@ -328,11 +328,10 @@ func (p *plainPattern) search(s []byte, m []int) []int {
 			m[0] = begun
 			return m
 		}
-		at = begun
+		at = begun + 1
 		if p.first.max < 0 {
-			at += p.first.run(s[at:])
+			at = begun + p.first.run(s[begun:])
 		}
-		at = max(at, begun+1)
 	}
 	return p.re.FindSubmatchIndex(s)
 }
@@ -411,23 +410,18 @@ func (it *plainItem) until(s []byte) int {
 	if n < 0 {
 		return -1
 	}
-	n += it.min
-	for _, c := range s[:n] {
-		if !it.set[c] {
-			return -1
-		}
+	if n += it.min; it.run(s[:n]) < n {
+		return -1
 	}
 	return n
 }
 
-// run is how many bytes of s the item takes, if it is a run.
+// run is how many bytes of s a run takes.
 func (it *plainItem) run(s []byte) int {
 	if it.max > 0 {
 		s = s[:min(len(s), it.max)]
 	}
 	switch {
-	case it.kind != plainRun:
-		return 0
 	case it.not >= 0:
 		if n := bytes.IndexByte(s, byte(it.not)); n >= 0 {
 			return n
