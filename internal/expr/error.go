@@ -64,7 +64,7 @@ type DomainError struct {
 }
 
 func (e *DomainError) Error() string {
-	return fmt.Sprintf("%s: %s %s", oneLine(e.Text), e.Why, formatFloat(doubleValue(e.Value)))
+	return fmt.Sprintf("%s: %s %s", oneLine(e.Text), e.Why, textOf(doubleValue(e.Value)))
 }
 
 // maxErrorText bounds how much of an expression or value an error line repeats.

@@ -133,12 +133,8 @@ func formatLiteral(v column.Value) string {
 		return "null"
 	}
 	switch k := v.Type.Kind; {
-	case k == column.Bool:
-		return strconv.FormatBool(v.Int != 0)
-	case k == column.Uint64:
-		return strconv.FormatUint(uint64(v.Int), 10)
-	case v.Type.IsInteger():
-		return strconv.FormatInt(v.Int, 10)
+	case k == column.Bool || v.Type.IsInteger():
+		return textOf(v)
 	case v.Type.IsFloat():
 		return strconv.FormatFloat(v.Float, 'e', -1, 64)
 	case k == column.Decimal:

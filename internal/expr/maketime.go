@@ -41,7 +41,7 @@ func clockMicros(hour, minute int64, second float64) (int64, error) {
 			return all, nil
 		}
 	}
-	return 0, &ValueError{Value: fmt.Sprintf("%d:%d:%s", hour, minute, formatFloat(doubleValue(second))), Type: "time"}
+	return 0, &ValueError{Value: fmt.Sprintf("%d:%d:%s", hour, minute, textOf(doubleValue(second))), Type: "time"}
 }
 
 // makeDate binds make_date(year, month, day), and make_date(days).

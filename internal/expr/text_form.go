@@ -101,10 +101,8 @@ func escape(b string) string {
 	return to.String()
 }
 
-// formatFloat gives the shortest digits that read back as v, in the form that
+// appendFloat writes the shortest digits that read back as v, in the form that
 // results have: with a point, or with an exponent from 1e16 on and below 1e-4.
-func formatFloat(v column.Value) string { return string(appendFloat(nil, v.Float, v.Type)) }
-
 func appendFloat(to []byte, v float64, t column.Type) []byte {
 	bits := 64
 	if t.Kind != column.Float64 {
