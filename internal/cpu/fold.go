@@ -238,7 +238,7 @@ func (w *Worker) turn(d *Distinct, keys int) {
 		w.pipe.Args[d.Arg] = batchColumn(keys)
 	}
 	w.part = d.Part
-	w.read, w.selected, w.pace = 0, 0, pace{} // from now on groups come, and all of them pass
+	w.read, w.selected, w.asks = 0, 0, false // from now on groups come, and all of them pass
 }
 
 // add adds groups of the inner run, whole rows.

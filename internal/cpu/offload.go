@@ -78,16 +78,15 @@ func (w *Worker) allocRows(n int) ([]uint64, error) {
 	return rows, nil
 }
 
-// deviceChecks is after how many times the least number of rows a worker asks
-// again whether a device would be faster: some 20 ms. Asking compares counts.
-const deviceChecks = 4
+// askRows is after how many times the least number of rows on which a table is judged a worker asks
+// again whether another run would be faster: some 20 ms. Asking compares counts.
+const askRows = 4
 
 // askReconsider asks, every so many rows, whether the run should end for another one.
 func (w *Worker) askReconsider() error {
-	if w.read < w.nextAsk {
+	if w.read-w.pace.next.from < askRows*w.cfg.Table.MinRows {
 		return nil
 	}
-	w.nextAsk = w.read + deviceChecks*w.cfg.Table.MinRows
 	w.pace.turn(w.read)
 	if w.selected == 0 {
 		return nil

@@ -63,11 +63,11 @@ type Worker struct {
 	filtered       bool  // the query has a filter
 	looked         bool  // it, or another worker, has looked how many rows pass it: sample
 	read, selected int64 // rows of the input that came, and those of them that passed the filter
-	pace           pace  // where there may be an accelerator
+	asks           bool  // the run reconsiders, and rows of the input come
+	pace           pace  // where it asks
 	// of an inner worker: what share of the rows of the input come to it; else 0
 	comes           float64
 	rows, nextCheck int64 // rows that went into the table; how many at its next check
-	nextAsk         int64 // value of read at which it is told next whether one would be faster
 	told            told
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
@@ -135,6 +135,7 @@ func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
 		missKeys: make([]column.Vector, len(pipe.Keys)),
 		argBuf:   make([]column.Buffer, len(pipe.Args)),
 		template: template,
+		asks:     r.reconsider != nil,
 	}
 	w.store = newStore(cfg, w.pages())
 	var err error
@@ -218,7 +219,7 @@ func (w *Worker) Add(b *column.Batch) error {
 
 func (w *Worker) add(b *column.Batch) error {
 	w.read += b.Stands()
-	if w.run.reconsider != nil {
+	if w.asks {
 		w.pace.begin(w.read)
 		if err := w.askReconsider(); err != nil {
 			return err
