@@ -84,7 +84,7 @@ func explained(t *testing.T, o exec.Options) *QueryPlan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := plan.Make(plan.Inputs{Query: compiled, Schema: in.Schema(), Scan: scan, Options: opt})
+	made, err := plan.Make(plan.Inputs{Query: compiled, Input: in, Scan: scan, Options: opt})
 	if err != nil {
 		t.Fatal(err)
 	}

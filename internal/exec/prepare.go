@@ -100,7 +100,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 	}
 	p.budget.SetLimit(o.MemoryLimit)
 	p.plan, err = plan.Make(plan.Inputs{
-		Query: compiled, Schema: p.in.Schema(), Scan: p.scan, Options: opt, Metadata: p.budget.Reserved(), Learnt: l,
+		Query: compiled, Input: p.in, Scan: p.scan, Options: opt, Metadata: p.budget.Reserved(), Learnt: l,
 	})
 	if err != nil {
 		return nil, err

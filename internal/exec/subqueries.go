@@ -95,7 +95,7 @@ func (p *prepared) planSubquery(calls []int, kept bool) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.Make(plan.Inputs{Query: b, Schema: p.in.Schema(), Scan: scan, Options: o})
+	return plan.Make(plan.Inputs{Query: b, Input: p.in, Scan: scan, Options: o})
 }
 
 // whole is the plan of a query that is run in subqueries, for people.

@@ -264,6 +264,7 @@ func (p *parquetScan) Facts() (f Facts) {
 		f.Rows += p.list[i].Rows
 		f.Bytes += p.list[i].Bytes
 		f.Plain += p.list[i].Plain
+		f.Slow += p.list[i].Slow
 	}
 	groups, rows, bytes := p.Skipped()
 	f.SkippedGroups, f.SkippedRows, f.SkippedBytes = int64(groups), rows, bytes

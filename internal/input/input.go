@@ -88,6 +88,7 @@ type Scan interface {
 type Facts struct {
 	Rows, Bytes                              int64 // Rows is -1 if not known
 	Plain                                    int64 // Bytes decompressed, about
+	Slow                                     int64 // of Plain: out of codecs that take several times as long as Snappy
 	SkippedGroups, SkippedRows, SkippedBytes int64
 	// not looked into, and not opened: their names ruled them out
 	SkippedFolders, SkippedFiles int

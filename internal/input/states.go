@@ -302,7 +302,7 @@ func (s *joinedScan) Facts() (all Facts) {
 	for _, p := range s.parts {
 		f := p.Facts()
 		known = known && f.Rows >= 0
-		all.Rows, all.Bytes, all.Plain = all.Rows+f.Rows, all.Bytes+f.Bytes, all.Plain+f.Plain
+		all.Rows, all.Bytes, all.Plain, all.Slow = all.Rows+f.Rows, all.Bytes+f.Bytes, all.Plain+f.Plain, all.Slow+f.Slow
 	}
 	if !known {
 		all.Rows = -1

@@ -14,6 +14,7 @@ import (
 type chunkHints struct {
 	bytes       int64 // in the file, compressed
 	plain       int64 // decompressed
+	slow        int64 // plain, if the codec takes several times as long as Snappy; else 0
 	dictAll     bool  // all data pages are dictionary-coded
 	dictEntries int   // entries of the dictionary, about; -1: not known
 }
@@ -22,6 +23,12 @@ type chunkHints struct {
 func (f *file) chunkHints(group, leaf int) chunkHints {
 	m := &f.chunk(group, leaf).MetaData
 	hints := chunkHints{bytes: m.TotalCompressedSize, plain: m.TotalUncompressedSize, dictAll: allDictionary(m), dictEntries: -1}
+	switch m.Codec {
+	case format.Zstd, format.Gzip, format.Brotli:
+		if hints.plain > hints.bytes+hints.bytes/16 { // else it is stored as it is
+			hints.slow = hints.plain
+		}
+	}
 	// DuckDB sets the count of distinct values to the dictionary's size.
 	if n := m.Statistics.DistinctCount; hints.dictAll && n > 0 && n <= math.MaxInt32 {
 		hints.dictEntries = int(n)

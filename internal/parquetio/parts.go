@@ -80,7 +80,7 @@ func (u Unit) cut(units []Unit, parts int64) []Unit {
 		}
 		part.First += part.Start
 		part.Bytes = u.Bytes*(p+1)/parts - u.Bytes*p/parts
-		part.Plain = u.Plain / parts
+		part.Plain, part.Slow = u.Plain/parts, u.Slow/parts
 		units = append(units, part)
 	}
 	return units

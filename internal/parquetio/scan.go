@@ -58,6 +58,7 @@ type Unit struct {
 	First int64 // number of its first row in the dataset, skipped row groups counted
 	Bytes int64 // compressed size of the wanted columns; of a part, its share
 	Plain int64 // the same decompressed; a hint
+	Slow  int64 // of Plain: what comes out of codecs that take several times as long as Snappy
 
 	of int // number of the row group in Scan.groups
 }
@@ -201,7 +202,7 @@ func (s *Scan) chooseGroups(i int, f *dataFile, o *ScanOptions) (err error) {
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf >= 0 {
 				hints := f.chunkHints(g, leaf)
-				u.Bytes, u.Plain = u.Bytes+hints.bytes, u.Plain+max(hints.plain, hints.bytes)
+				u.Bytes, u.Plain, u.Slow = u.Bytes+hints.bytes, u.Plain+max(hints.plain, hints.bytes), u.Slow+hints.slow
 			}
 		}
 		if o.Sample != nil && !o.Sample(u.First) || o.Skip != nil && o.Skip(func(c int) column.Bounds { return s.bounds(i, g, c) }) {

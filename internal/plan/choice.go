@@ -28,7 +28,9 @@ type DeviceFacts struct {
 	Rows     int64   // to read; -1: not known
 	Bytes    int64   // to read, compressed
 	Plain    int64   // the same decompressed
+	Slow     int64   // of Plain: out of codecs that take several times as long as Snappy
 	Groups   float64 // about how many; +Inf: as many as rows
+	Keyed    float64 // about how many the CPU makes, if others than devices; 0: as many
 	Threads  int     // CPU workers, where row groups are cut for them
 	Builders int     // those beside devices, which take row groups as they are; 0: Threads
 	RowSize  int64   // bytes of a row of hash, key and states
@@ -40,12 +42,17 @@ type DeviceFacts struct {
 	Filtered    bool
 	Selectivity float64
 	Operations  int     // of the filter, keys and arguments, for a row
+	Sampled     bool    // some rows were looked at, which tell of Groups, Selectivity and Computing
+	Together    bool    // of many groups the rows come together, by that
+	Computing   float64 // seconds of a core that filter, keys and arguments take for a row, if Sampled
 	Updates     int     // states that a row changes
 	Opening     float64 // seconds since a device began to be opened
 	Reading     float64 // seconds that workers take for these rows at their pace so far; 0: predicted
 	Merged      float64 // groups of all workers together, by a pace; 0: as many as Groups tells
 	Regroup     bool    // the groups are grouped by fewer keys: most are not put out
-	Parts       bool    // they are by parts of the keys
+	// Unseen: workers that begin do not make them: they are by parts of the keys, or by the keys
+	// and a value that workers do not count
+	Unseen bool
 	// Regroups: a device that has all groups does that, which takes some milliseconds
 	Regroups bool
 
@@ -108,6 +115,7 @@ func (c Costs) compare(onCPU, onDevices DeviceFacts, most float64) Choice {
 // workers are merged afterwards. The costs of tables were measured with that. A group's list is
 // one thread's.
 func (c Costs) cpu(f DeviceFacts) float64 {
+	f.Groups = cmp.Or(f.Keyed, f.Groups)
 	rows, groups := f.counts()
 	merged := groups
 	if f.Reading > 0 {
@@ -191,27 +199,31 @@ func (c Costs) start(f DeviceFacts) float64 {
 
 // scan is what both ways need.
 func (c Costs) scan(f DeviceFacts) float64 {
-	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Rows)*(c.Row+float64(f.Operations)*c.Operation) +
+	computing := float64(f.Operations) * c.Operation
+	if f.Sampled {
+		computing = f.Computing * c.Crowded
+	}
+	return float64(max(f.Plain, f.Bytes))*c.Byte + float64(f.Slow)*c.Unpack + float64(f.Rows)*(c.Row+computing) +
 		float64(f.Texts+f.Stored)*c.LongKey
 }
 
-// grouping is what a row costs in a worker's table of so many groups.
+// grouping is what a row costs in a worker's table of so many groups: more where it and its long
+// texts are not in a cache.
 func (c Costs) grouping(f DeviceFacts, groups float64) float64 {
-	return c.table(groups*float64(f.RowSize)) + float64(f.Updates)*c.Update
-}
-
-// table is what a row costs in a table of so many bytes.
-func (c Costs) table(bytes float64) float64 {
-	doublings := math.Log2(max(bytes, 1) / c.SmallTable)
-	share := doublings / math.Log2(c.LargeTable/c.SmallTable)
-	return c.TableSmall + (c.TableLarge-c.TableSmall)*min(max(share, 0), 1)
+	doublings := math.Log2(max(groups*float64(f.RowSize), 1) / c.SmallTable)
+	share := min(max(doublings/math.Log2(c.LargeTable/c.SmallTable), 0), 1)
+	texts := float64(f.Texts+f.Stored) / float64(max(f.Rows, 1))
+	if rows, _ := f.counts(); 2*groups*f.threads() > rows { // they go to partitions, and meet there
+		texts /= 2
+	}
+	return c.TableSmall + (c.TableLarge-c.TableSmall+texts*c.TableText)*share + float64(f.Updates)*c.Update
 }
 
 // rest are the facts of a part of the rows.
 func (f DeviceFacts) rest(rows int64) DeviceFacts {
 	share := float64(rows) / float64(max(f.Rows, 1))
 	f.Rows = rows
-	for _, n := range []*int64{&f.Bytes, &f.Plain, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
+	for _, n := range []*int64{&f.Bytes, &f.Plain, &f.Slow, &f.Crossing, &f.Unpacked, &f.Texts, &f.Stored} {
 		*n = int64(float64(*n) * share)
 	}
 	return f

@@ -93,8 +93,8 @@ func ask(text string) func(*DeviceFacts) {
 func TestDeviceFactsRest(t *testing.T) {
 	t.Parallel()
 	f := question(1e6, 14e8)
-	f.Crossing, f.Unpacked, f.Texts = 1e9, 1e8, 1e6
-	if got := f.rest(25e6); got.Rows != 25e6 || got.Bytes != 35e7 || got.Crossing != 25e7 || got.Unpacked != 25e6 || got.Texts != 25e4 || got.Groups != f.Groups {
+	f.Crossing, f.Unpacked, f.Texts, f.Slow = 1e9, 1e8, 1e6, 4e8
+	if got := f.rest(25e6); got.Rows != 25e6 || got.Bytes != 35e7 || got.Crossing != 25e7 || got.Unpacked != 25e6 || got.Slow != 1e8 || got.Texts != 25e4 || got.Groups != f.Groups {
 		t.Errorf("%+v", got)
 	}
 	if got := (DeviceFacts{Bytes: 5}).rest(0); got.Bytes != 0 {
@@ -132,6 +132,7 @@ func TestPredictionsGrow(t *testing.T) {
 		func(f *DeviceFacts) { f.RowSize *= 4 },
 		func(f *DeviceFacts) { f.Crossing = 4*f.Crossing + 1 },
 		func(f *DeviceFacts) { f.Unpacked = 4*f.Unpacked + 1 },
+		func(f *DeviceFacts) { f.Slow = 4*f.Slow + 1e6 },
 		func(f *DeviceFacts) { f.Texts = 4*f.Texts + 1 },
 		func(f *DeviceFacts) { f.Stored = 4*f.Stored + 1 },
 	} {

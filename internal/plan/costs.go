@@ -15,6 +15,8 @@ type Costs struct {
 	// Operation of an expression on a row, and Update of a state by it: TPC-H 1, of 8 aggregates
 	// and 7 columns, took 65e-9 a row of each of 16 threads
 	Operation, Update float64
+	// Crowded is how many times as long expressions take where all threads compute as in a sample
+	Crowded float64
 	// LongKey: a long text of a key, beside its bytes: ClickBench 18
 	LongKey float64
 
@@ -22,8 +24,10 @@ type Costs struct {
 	// Read: a byte of input that a device decodes, into memory that was not touched before: a
 	// copy, a checksum, page faults
 	Read float64
-	// Unpack: a byte that comes out of ZSTD, where workers decompress for a device; measured on a
-	// slower core
+	// Unpack: a byte that comes out of ZSTD, beside Byte, or where workers decompress for a device:
+	// 3.3e-9 of three columns of integers by the profile of 16 threads, and by p1 and p2 of the
+	// payments with a device open, which wait for that; 2e-9 of texts. On two cores of an EPYC
+	// integers took half as long
 	Unpack float64
 	// Text: a long text of a key that crosses as a code: its page decompressed, its code, and its
 	// part of the refs that entries get. URL of 5e7 rows, 8.6e6 different ones: 500e-9 of each of
@@ -46,6 +50,7 @@ type Costs struct {
 	// q1, q2, q4; q3, q5, q7.
 	TableSmall, TableLarge float64
 	SmallTable, LargeTable float64
+	TableText              float64 // a long text of a key more than that, in a large table
 
 	// Place: a byte of a row that has left a device into memory that was not touched before, by
 	// copying or by pinning it: q10 with 4 GiB of a device
@@ -93,11 +98,11 @@ type Costs struct {
 }
 
 var defaultCosts = Costs{
-	Byte: 1e-9, Row: 4e-9, Operation: 1e-9, Update: 4.5e-9, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Text: 500e-9, Group: 110e-9, Put: 80e-9,
+	Byte: 1.3e-9, Row: 6e-9, Operation: 1e-9, Update: 7e-9, Crowded: 2.2, LongKey: 15e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 2.5e-9, Text: 500e-9, Group: 110e-9, Put: 80e-9,
 	List: 42e-9, Listed: 11e-9,
-	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
+	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 512 << 10, LargeTable: 64 << 20, TableText: 200e-9,
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
-	Ready: 0.01, Start: 0.17, End: 0.02, Exit: 0.1, Link: 55e9,
+	Ready: 0.01, Start: 0.15, End: 0.02, Exit: 0.1, Link: 55e9,
 	Decode: 12.6e9, Expand: 0.038e-9, Combine: 1.2e-9, Stored: 0.3e-9,
-	Gain: 0.1, Clear: 0.4, Near: 1.25, Settled: 0.7, Early: 0.3,
+	Gain: 0.1, Clear: 0.6, Near: 1.25, Settled: 0.7, Early: 0.3,
 }

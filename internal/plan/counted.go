@@ -6,6 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
@@ -72,12 +73,30 @@ func (p *planner) triesCounting(arg int) bool {
 		expectedDistinct(p.Query.Args[arg], p.Facts.Rows, p.scan) <= how.TriedValues
 }
 
-// deviceCounts reports whether to count because a device that is asked for has no other way: the
-// lists that it keeps are those of all values alone. It groups by the keys and the argument as fast
-// as by any keys, however many groups these are.
+// deviceCounts reports whether to count because a device has no other way: the lists that it keeps
+// are those of all values alone. It groups by the keys and the argument as fast as by any keys,
+// however many groups these are. The device is asked for, or workers have seen that it pays.
 func (p *planner) deviceCounts() bool {
-	return p.Options.Device.Required() && !p.Learnt.Uncounted &&
+	return (p.Options.Device.Required() || p.Learnt.Device || p.forced) && !p.Learnt.Uncounted &&
 		slices.ContainsFunc(p.Query.Calls, func(c agg.Call) bool { return c.Func.Holistic() && !c.Func.Lists() })
+}
+
+// deviceOfCounted is the decision of the plan that counts the values of an argument, where no
+// device can do the query in another way and the CPU is better off with lists. The CPU begins: what
+// it takes is known by its pace alone. It is not ok if there is no such plan, or no device is
+// expected to pay.
+func (p *planner) deviceOfCounted(in Inputs) (d Device, ok bool) {
+	if f := &p.Device.Facts; f.Unsupported == "" || f.NoDevice != "" || f.Spec.Kind != device.Auto || p.Counted || p.countable == 0 {
+		return d, false
+	}
+	counts := newPlanner(in)
+	counts.forced = true
+	if err := counts.decide(); err != nil || !counts.Counted || counts.Device.Choice.Device == 0 {
+		return d, false
+	}
+	d = counts.Device
+	d.Facts.Unseen, d.doubtful, d.Use = true, true, d.Choice.Device < d.costs.Near*d.Choice.CPU
+	return d, d.Use
 }
 
 // Uncounts reports, by what a worker has seen, whether the values that a run has begun to count

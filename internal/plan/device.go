@@ -92,7 +92,7 @@ func (f DeviceFacts) after(seen cpu.Sample) DeviceFacts {
 		f.Merged = all
 	}
 	switch {
-	case f.Parts: // workers see nothing of these
+	case f.Unseen:
 	case f.Regroup:
 		f.Groups = all
 	default:
@@ -127,7 +127,8 @@ func (d Device) unsure() bool {
 	if !d.Use || f.Spec.Required() || d.costs.start(*f) == 0 || f.Kept {
 		return false
 	}
-	return f.Filtered || d.doubtful || !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
+	unknown := !f.Sampled && (f.Filtered || !f.Regroup && f.Groups >= float64(f.Rows))
+	return unknown || d.doubtful || f.Together || !f.Regroup && d.Choice.Device > d.costs.Clear*d.Choice.CPU
 }
 
 // near reports whether the CPU is predicted to be about as fast as a device, where one that is
@@ -179,9 +180,9 @@ func (p *planner) deviceByKeys() Device {
 	*f = DeviceFacts{
 		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept, Left: p.Options.DeviceLeft,
 		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
-		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
+		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Plain: p.Facts.Plain, Slow: p.Facts.Slow, Groups: math.Inf(1), Threads: p.cpuThreads(), Builders: p.Threads,
 		RowSize: p.deviceRow(states), Filtered: p.Query.Where != nil, Operations: p.operations(), Updates: states.Slots(),
-		Lists: int64(len(states.DeviceLists())), Regroup: p.Regroups(), Parts: p.Divided != nil,
+		Lists: int64(len(states.DeviceLists())), Regroup: p.Regroups(), Unseen: p.Divided != nil,
 	}
 	if n, ok := p.HashLimit(); ok {
 		f.Limit = int64(n)
@@ -220,26 +221,29 @@ func (p *planner) deviceByKeys() Device {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
 	d.Choice = d.choose(*f)
-	if (d.Use || d.near()) && !spec.Required() {
-		f.Groups = p.expectedGroups()
-		d.Choice = d.choose(*f)
-	}
-	if d.Use && !spec.Required() && f.Regroup {
-		d.expectUsual()
+	if !spec.Required() && (d.Use || d.near() || d.Choice.CPU >= leastSampled) {
+		p.expect(f)
+		if d.Choice = d.choose(*f); d.Use && f.Regroup && !f.Sampled {
+			d.expectUsual()
+		}
 	}
 	return d
 }
+
+// leastSampled is from how many seconds on that a run is predicted to take a sample is worth its
+// milliseconds: the prediction may be a fifth of what the run takes.
+const leastSampled = .03
 
 // expectUsual expects the usual number of groups of a device that regroups, if there may be more,
 // unless the choice is in doubt by that, or workers have told that there are more.
 func (d *Device) expectUsual() {
 	usual := d.Facts
 	usual.Groups = float64(usual.Rows) / usualRepeats
-	if usual.Groups >= d.Facts.Groups || d.told && !usual.Parts {
+	if usual.Groups >= d.Facts.Groups || d.told && !usual.Unseen {
 		return
 	}
 	choice := d.choose(usual)
-	if d.doubtful = !choice.Use && !usual.Parts; !d.doubtful {
+	if d.doubtful = !choice.Use && !usual.Unseen; !d.doubtful {
 		d.Facts, d.Choice = usual, choice
 	}
 }

@@ -35,7 +35,7 @@ func (p *planner) divide() *Divided {
 		return nil
 	}
 	parts, rest, ok := expr.Divide(q.Keys, func(e *expr.Expr) bool { return !p.isDivided(e) }, p.isCut)
-	if !ok || len(parts) == 0 || !p.Options.Device.Required() && p.unknownParts(parts) {
+	if !ok || len(parts) == 0 {
 		return nil
 	}
 	columns := make([]key.Column, len(parts))
@@ -45,22 +45,36 @@ func (p *planner) divide() *Divided {
 	for _, s := range p.Sets {
 		parts, columns = append(parts, q.Args[s.Arg]), append(columns, s.nullable())
 	}
+	if p.manyParts(parts) {
+		return nil
+	}
 	d := &Divided{Parts: parts, Keys: rest, AtMost: p.atMostBy(parts)}
 	d.Layout = key.NewLayout(columns)
 	return d
 }
 
-// unknownParts reports whether two or more parts of the keys may have a value for each row, by all
-// that is known: there may be a group for each row then, of which the CPU would compute the keys as
-// it does of rows.
-func (p *planner) unknownParts(parts []*expr.Expr) bool {
-	unknown := 0
+// mostParts is the part of the rows that groups by parts of the keys may be: of each of these the
+// CPU computes the keys as it does of a row, and groups it by them.
+const mostParts = 1. / 4
+
+// manyParts reports whether there are too many groups by parts of the keys. Where nothing tells,
+// two parts that may have a value for each row are too many, unless a device is asked for.
+func (p *planner) manyParts(parts []*expr.Expr) bool {
+	rows := float64(p.Facts.Rows)
+	most, unknown := 1.0, 0
 	for _, e := range parts {
-		if expectedDistinct(e, p.Facts.Rows, p.scan) >= float64(p.Facts.Rows) {
+		n := expectedDistinct(e, p.Facts.Rows, p.scan)
+		if most *= n; n >= rows {
 			unknown++
 		}
 	}
-	return unknown > 1
+	if most <= mostParts*rows {
+		return false
+	}
+	if s := p.sample(parts); s.ok {
+		return s.groups > mostParts*rows
+	}
+	return unknown > 1 && !p.Options.Device.Required()
 }
 
 // isDivided reports whether devices are to group by parts of a key: it is neither a column nor

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/agg"
@@ -92,6 +93,19 @@ func encodedQuery(t *testing.T, from input.Source, q query.Query) (*planner, *de
 	p := planning(t, from, q, Options{})
 	plan, why := p.encodedPlan(p.States(nil, true, nil))
 	return p, plan, why
+}
+
+// What comes out of slow codecs is that of the columns that are read, unless it is stored as it is.
+func TestSlowCodecs(t *testing.T) {
+	t.Parallel()
+	for codec, slow := range map[compress.Codec]bool{
+		&parquet.Zstd: true, &parquet.Gzip: true, &parquet.Brotli: true, &parquet.Snappy: false, &parquet.Uncompressed: false,
+	} {
+		p := planning(t, kindsOfColumns(t, 3000, "none", parquet.Compression(codec)), grouped("i16", "sum(i8)"), Options{})
+		if f := p.Facts; f.Slow > f.Plain || (f.Slow > f.Bytes) != slow || !slow && f.Slow != 0 {
+			t.Errorf("%s: %+v", codec, f)
+		}
+	}
 }
 
 // The plan says what of a query devices cannot decode or compute.

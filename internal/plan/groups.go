@@ -75,8 +75,28 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 	return partition.AtMost(distinct, rows)
 }
 
-// expectedGroups is ExpectedGroups of the plan being made.
-func (p *planner) expectedGroups() float64 { return ExpectedGroups(p.Plan, p.scan) }
+// sampledRepeats is in how many rows a group has to come, by what dictionaries tell, for no sample
+// to be taken.
+const sampledRepeats = 64
+
+// expect adds to the facts of a choice how many groups are expected, and what a sample tells where
+// that is not clear, or where something is computed.
+func (p *planner) expect(f *DeviceFacts) {
+	f.Groups = ExpectedGroups(p.Plan, p.scan)
+	if f.Groups*sampledRepeats <= float64(f.Rows) && f.Operations == 0 {
+		return
+	}
+	s := p.sample(p.DeviceExprs())
+	if f.Sampled = s.ok; s.ok {
+		f.Groups, f.Computing, f.Together = min(f.Groups, s.groups), s.computing, s.together
+		if p.Divided != nil {
+			f.Keyed = s.keyed
+		}
+		if f.Filtered {
+			f.Selectivity = s.selectivity
+		}
+	}
+}
 
 // ExpectedGroups is about how many groups devices have, as far as the dictionaries of a scan tell,
 // which may read some pages.

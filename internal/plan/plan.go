@@ -57,11 +57,12 @@ type Tuning struct {
 	Costs     Costs
 	Table     feedback.TableConfig
 	Counting  Counting
+	Sampling  Sampling
 }
 
 // DefaultTuning is that of all other plans.
 func DefaultTuning() Tuning {
-	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig, Counting: defaultCounting}
+	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig, Counting: defaultCounting, Sampling: defaultSampling}
 }
 
 func (o *Options) threads() int {
@@ -74,8 +75,8 @@ func (o *Options) threads() int {
 // Inputs is what a plan is made of.
 type Inputs struct {
 	Query    *query.Compiled
-	Schema   column.Schema // of the input
-	Scan     input.Scan    // of the columns of the query
+	Input    input.Input
+	Scan     input.Scan // of the columns of the query
 	Options  Options
 	Metadata int64 // bytes of the memory limit that the input's metadata takes
 	Learnt   Learnt
@@ -117,15 +118,18 @@ type Plan struct {
 // planner makes a plan.
 type planner struct {
 	*Plan
+	in   input.Input
 	scan input.Scan
 	left int64 // of the memory limit, beside the metadata; 0: there is none
 	cuts bool  // devices take parts of texts out of these
 
+	sampled   sampled // the last sample
+	forced    bool    // to count values, as where a device that is asked for needs that
 	countable float64 // groups by the keys and a value that may be counted, at most; 0: none may
 }
 
 func newPlanner(in Inputs) *planner {
-	p := &planner{scan: in.Scan, Plan: &Plan{
+	p := &planner{in: in.Input, scan: in.Scan, Plan: &Plan{
 		Query: in.Query, Options: in.Options, Learnt: in.Learnt,
 		Facts: in.Scan.Facts(), Rereadable: in.Scan.Rereadable(),
 		Table: in.Options.Tuning.Table,
@@ -136,8 +140,9 @@ func newPlanner(in Inputs) *planner {
 	if in.Options.Partitions > 0 {
 		p.Table = feedback.NoTables
 	}
+	fields := in.Input.Schema().Fields
 	for _, c := range in.Query.Cols {
-		p.Columns = append(p.Columns, in.Schema.Fields[c].Name)
+		p.Columns = append(p.Columns, fields[c].Name)
 	}
 	return p
 }
@@ -146,15 +151,12 @@ func newPlanner(in Inputs) *planner {
 // is a NeedError.
 func Make(in Inputs) (_ *Plan, err error) {
 	p := newPlanner(in)
-	if err := p.planThreads(); err != nil {
+	if err := p.decide(); err != nil {
 		return nil, err
 	}
-	if err := p.countValues(); err != nil {
-		return nil, err
+	if d, ok := p.deviceOfCounted(in); ok {
+		p.Device = d
 	}
-	p.placeKeys()
-	p.planWindows()
-	p.Device = p.decideDevice()
 	if p.Tried && p.Device.Use { // workers would not see the groups of a device
 		switch required := p.Device.Facts.Spec.Required(); {
 		case required && p.countable > float64(p.Facts.Rows) && !p.deviceCounts():
@@ -186,6 +188,20 @@ func Make(in Inputs) (_ *Plan, err error) {
 	}
 	p.RowGroups = p.scan.RowGroups()
 	return p.Plan, nil
+}
+
+// decide plans as far as to the choice of what computes.
+func (p *planner) decide() error {
+	if err := p.planThreads(); err != nil {
+		return err
+	}
+	if err := p.countValues(); err != nil {
+		return err
+	}
+	p.placeKeys()
+	p.planWindows()
+	p.Device = p.decideDevice()
+	return nil
 }
 
 // forCPU adds what pays where no device takes part: a device that decodes takes row groups as they
