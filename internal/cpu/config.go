@@ -63,8 +63,9 @@ type Config struct {
 	Rows       int64 // rows that all workers are to see; -1: not known
 	AtMost     int64 // groups that there can be; -1: not known
 	Table      feedback.TableConfig
-	Share      bool  // workers aggregate beside an accelerator that is busy
-	CacheBytes int64 // of partition.Level
+	Share      bool    // workers aggregate beside an accelerator that is busy
+	Expected   float64 // about how many groups there are; 0: not known
+	CacheBytes int64   // of partition.Level
 	Memory     Memory
 
 	// Budget lends the memory. Where it is a budget.Budget, reserved bytes (Reserve) do not count

@@ -263,6 +263,8 @@ func TestShare(t *testing.T) {
 		busy   func(n int) bool
 		packed int // units, with one worker; -1: some, not all
 		absent bool
+
+		expected float64 // groups; 0: not known
 	}{
 		{name: "always busy", rows: 10_000, groups: 50, busy: always},
 		{name: "never busy", rows: 10_000, groups: 50, packed: 9},
@@ -270,13 +272,18 @@ func TestShare(t *testing.T) {
 		{name: "groups in the first unit", rows: 2 * soonRows, groups: 1 << 20, busy: always, packed: 9},
 		{name: "groups from the fourth unit on", rows: 10_000, groups: 1 << 20, first: 50, busy: always, packed: 5},
 		{name: "groups, by turns", rows: 2 * soonRows, groups: 1 << 20, busy: odd, packed: 9},
+		{name: "groups that are expected", rows: 10_000, groups: 1500, expected: 1500, busy: always},
+		{name: "groups that are not", rows: 10_000, groups: 1500, busy: always, packed: 9},
+		{name: "more groups than expected", rows: 2 * soonRows, groups: 3000, expected: 100, busy: always, packed: 9},
 		{name: "groups and no device", rows: 2 * soonRows, groups: 1 << 20, busy: always, absent: true},
 	} {
 		for _, threads := range []int{1, 3} {
 			for _, tile := range []feedback.TableConfig{feedback.DefaultTableConfig, {MinRows: 1000, MinReduction: 2, CacheReduction: 1.5, FlushReduction: 1.3, CacheBytes: 1 << 14}} {
 				t.Run(fmt.Sprintf("%s/threads=%d/table=%d", test.name, threads, tile.MinRows), func(t *testing.T) {
 					cfg := config(0, tile, noLimit)
-					cfg.Share = true
+					if cfg.Share, cfg.Expected = true, test.expected; cfg.Expected > 0 {
+						cfg.Rows, cfg.Threads = int64(9*test.rows), threads
+					}
 					d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, must: !test.absent, absent: test.absent}
 					cfg.accelerator = d
 					rng := rand.New(rand.NewPCG(7, 1))

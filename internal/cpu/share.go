@@ -14,9 +14,9 @@ import (
 // itself and has a table for its rows, as in a run without an accelerator. At the end the groups of
 // these tables go to the accelerator as rows, if it was given any.
 //
-// That pays where the rows of the tables are few beside those that were read. One worker
-// finds it out, by the first shareRows of a unit, while the others feed the accelerator. Where rows
-// are not few, then or later, or keys have long strings, which go to the accelerator in batches
+// That pays where the rows of the tables are few beside those that were read. Where nothing tells
+// (Config.Expected), one worker finds it out, by the first shareRows of a unit, while the others
+// feed the accelerator. Where rows are not few, then or later, or keys have long strings, which go to the accelerator in batches
 // alone (DEVICE-REFS), workers share no more: the one that sees it leaves its unit to the
 // accelerator if it can (UNIT-ONCE), and all of them only put units into batches from then on.
 //
@@ -29,6 +29,8 @@ const (
 	// shareParts is how many rows become one at least. With four, ClickBench 32 took a tenth longer
 	// than without sharing, of which one row in eight passes, each a group.
 	shareParts = 16
+	// moreThanExpected is how many times as many groups as expected there may be
+	moreThanExpected = 2
 	// soonRows and soonParts are the same before shareRows are read.
 	soonRows, soonParts = 2 << 10, 2
 	// readersPart is the part of the workers that read at most: eight of 16 feed an H200 with what
@@ -73,7 +75,16 @@ type worksShare struct {
 func (w *Worker) share(units int, next *atomic.Int64) {
 	if w.cfg.Share && !w.cfg.States.HasRefs() && w.limiter == nil && w.grouping == nil && w.sets == nil {
 		w.sharing = &worksShare{units: units, next: next}
+		if w.cfg.expectsFew() {
+			w.run.sharing.few.Store(true)
+		}
 	}
+}
+
+// expectsFew reports whether the rows of a worker that reads its part of the input are expected to
+// become few: its first rows, each of another group, do not show it.
+func (c *Config) expectsFew() bool {
+	return c.Expected > 0 && c.Expected*shareParts*float64(c.Threads) <= float64(c.Rows)
 }
 
 // shares reports whether the worker's rows stay with it while it reads.
@@ -173,7 +184,11 @@ func (w *Worker) judgeSharing() error {
 	case w.read < shareRows:
 		parts = soonParts
 	}
-	if rows := int64(w.table.live()) + w.store.placed; rows <= w.read/parts {
+	rows := int64(w.table.live()) + w.store.placed
+	if w.cfg.expectsFew() && !w.encoder.HasLong() && float64(rows) <= moreThanExpected*w.cfg.Expected {
+		return nil
+	}
+	if rows <= w.read/parts {
 		if w.read >= shareRows {
 			w.run.sharing.few.Store(true)
 		}

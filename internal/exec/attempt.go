@@ -111,6 +111,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast, Share: onDevices && r.plan.Facts.Rows >= r.opt.Tuning.ShareFrom,
 	}
 	if onDevices {
+		cfg.Expected = r.plan.Device.Facts.Expected()
 		layout := r.deviceLayout(keys, states)
 		cfg.Stride = layout.Stride()
 	}

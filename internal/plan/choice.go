@@ -256,6 +256,14 @@ func (f DeviceFacts) listed() float64 {
 	return float64(f.Lists) * rows
 }
 
+// Expected is about how many groups devices make; 0: not known.
+func (f *DeviceFacts) Expected() float64 {
+	if f.Groups >= float64(f.Rows) {
+		return 0
+	}
+	return f.Groups
+}
+
 // groupsText says on what number of groups a prediction rests.
 func (f DeviceFacts) groupsText() string {
 	if f.Limit > 0 {

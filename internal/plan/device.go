@@ -221,9 +221,9 @@ func (p *planner) deviceByKeys() Device {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
 	d.Choice = d.choose(*f)
-	if !spec.Required() && (d.Use || d.near() || d.Choice.CPU >= leastSampled) {
+	if d.Use || d.near() || d.Choice.CPU >= leastSampled {
 		p.expect(f)
-		if d.Choice = d.choose(*f); d.Use && f.Regroup && !f.Sampled {
+		if d.Choice = d.choose(*f); d.Use && f.Regroup && !f.Sampled && !spec.Required() {
 			d.expectUsual()
 		}
 	}
