@@ -62,6 +62,13 @@ func CountsTried(repeats float64) Change {
 	}
 }
 
+// Parts has the CPU group by parts of the keys wherever it can.
+func Parts() Change {
+	return func(t *exec.Tuning) {
+		t.Plan.Costs.PartsGain, t.Plan.Sampling.From, t.Plan.MostParts = math.Inf(-1), 0, math.Inf(1)
+	}
+}
+
 // PartLeast has row groups cut into parts of so few bytes.
 func PartLeast(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.PartLeast = bytes } }
 

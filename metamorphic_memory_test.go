@@ -41,7 +41,7 @@ func TestMetamorphicMemory(t *testing.T) {
 	runs, spilled := 0, 0
 	for seed := range trials {
 		tr := newTrial(seed, 3000, 10_000)
-		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.CountsValues()}
+		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.CountsValues(), gagg.Parts()}
 		// of more keys the sets need more than the limits leave
 		if seed%2 == 1 && len(tr.query.By) <= 2 {
 			tr.addSets(rand.New(rand.NewPCG(seed, 3)))

@@ -267,7 +267,7 @@ func TestMetamorphic(t *testing.T) {
 		tr := newTrial(seed, 0, 1, 31, 33, 3000)
 		tr.tuned = tune{gagg.PartLeast(1)}
 		if seed%2 == 1 {
-			tr.tuned = append(tr.tuned, gagg.CountsValues())
+			tr.tuned = append(tr.tuned, gagg.CountsValues(), gagg.Parts())
 		}
 		if seed%3 == 2 {
 			tr.addSets(rand.New(rand.NewPCG(seed, 3)))

@@ -36,9 +36,11 @@ type QueryPlan struct {
 	KeyWords int      `json:"key_words"`        // 64-bit words of a key
 	// Distinct: values that are grouped by beside the keys: each counts once in a group, or, if
 	// Counted, median, mode and their like are given it with how often it comes
-	Distinct   []KeyPlan `json:"distinct,omitempty"`
-	Counted    bool      `json:"counted,omitempty"`
-	Aggregates []string  `json:"aggregates"` // computed, each once
+	Distinct []KeyPlan `json:"distinct,omitempty"`
+	Counted  bool      `json:"counted,omitempty"`
+	// Parted: the CPU groups by parts of the keys, and these groups by the keys
+	Parted     bool     `json:"parted,omitempty"`
+	Aggregates []string `json:"aggregates"` // computed, each once
 	// Subqueries: the aggregates of each, of those that are computed by runs of their own, whose
 	// groups are joined; none: there is one run
 	Subqueries []string `json:"subqueries,omitempty"`
@@ -182,7 +184,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	for _, f := range q.Follow {
 		out.Following = append(out.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
 	}
-	out.Counted = p.Counted
+	out.Counted, out.Parted = p.Counted, p.Parted
 	for _, s := range e.Subqueries {
 		text := strings.Join(s.Query.CallTexts, ", ")
 		if s.Counted {
@@ -276,6 +278,9 @@ func (p *QueryPlan) String() string {
 	}
 	for _, k := range p.Following {
 		line("key", "%s; computed of the groups", k)
+	}
+	if p.Parted {
+		line("parts", "groups are made by parts of the keys, which are computed of these")
 	}
 	for _, k := range p.Distinct {
 		label := "distinct"

@@ -91,6 +91,9 @@ type Observation struct {
 	// Before is what AtRandom expected of all rows when half of these were seen; 0: nobody has
 	// asked.
 	Before float64
+	// Grown is how many times as many these were as what AtRandom expected at half of that; 0:
+	// nobody has asked twice before.
+	Grown float64
 	// Lately is how many groups each row since then has made; 0: nobody has counted.
 	Lately float64
 }
@@ -118,15 +121,25 @@ func (s Observation) AtRandom(total int64) float64 {
 // Expected is how many groups total rows will have made; total negative: the number of rows is not
 // known.
 //
-// Rows of a file are seldom in random order: those of a day or a place come together. Then more and
-// more groups are expected the more rows were seen, and as many more are taken to be for each
-// doubling that is to come; but no more than the last rows have made, since a row is the less often
-// a new group the more groups there are.
+// More and more groups are expected the more rows were seen, for two reasons. Rows of a file are
+// seldom in random order: those of a day or a place come together. And where a few groups have most
+// of the rows AtRandom knows too little of the others. In the first case what is expected grows as
+// much with each doubling of the rows; in the second one by less and less. So the logarithm of the
+// growth is taken to change by the same factor from doubling to doubling, as it did between the
+// last two, or to halve if the one before was not more than chance. But no more groups are expected than the last rows
+// have made, since a row is the less often a new group the more groups there are.
 func (s Observation) Expected(total int64) float64 {
 	n := s.AtRandom(total)
 	if growth := n / s.Before; s.Before > 0 && growth > s.leastGrowth() && total > s.Rows {
-		n *= math.Pow(min(growth, 2), math.Log2(float64(total)/float64(s.Rows)))
-		n = min(n, float64(total))
+		change := .5
+		if s.Grown > s.leastGrowth() {
+			change = min(math.Log(min(growth, 2))/math.Log(min(s.Grown, 2)), 1)
+		}
+		doublings := math.Log2(float64(total) / float64(s.Rows))
+		if change < 1 { // the sum of change to the powers from 1 to doublings
+			doublings = change * (1 - math.Pow(change, doublings)) / (1 - change)
+		}
+		n = min(n*math.Pow(min(growth, 2), doublings), float64(total))
 	}
 	if s.Lately > 0 && total > s.Rows {
 		n = min(n, float64(s.Groups)+s.Lately*float64(total-s.Rows))

@@ -73,6 +73,7 @@ type judged struct {
 	rows   int64
 	groups uint32
 	before float64 // feedback.Observation.AtRandom
+	grown  float64 // feedback.Observation.Grown
 }
 
 // observe returns what the rows of a table say of the groups of `total` rows.
@@ -81,7 +82,11 @@ func (w *Worker) observe(total int64) feedback.Observation {
 	if last.rows > 0 && w.rows > last.rows {
 		seen.Lately = float64(w.table.n-last.groups) / float64(w.rows-last.rows)
 	}
-	w.judged = judged{w.rows, w.table.n, seen.AtRandom(total)}
+	seen.Grown = last.grown
+	w.judged = judged{rows: w.rows, groups: w.table.n, before: seen.AtRandom(total)}
+	if last.before > 0 {
+		w.judged.grown = w.judged.before / last.before
+	}
 	return seen
 }
 

@@ -16,9 +16,10 @@ import (
 //
 // That pays where the rows of the tables are few beside those that were read. Where nothing tells
 // (Config.Expected), one worker finds it out, by the first shareRows of a unit, while the others
-// feed the accelerator. Where rows are not few, then or later, or keys have long strings, which go to the accelerator in batches
-// alone (DEVICE-REFS), workers share no more: the one that sees it leaves its unit to the
-// accelerator if it can (UNIT-ONCE), and all of them only put units into batches from then on.
+// feed the accelerator. Where rows are not few, then or later, or keys have long strings, which
+// go to the accelerator in batches alone (DEVICE-REFS), workers share no more: the one that sees it
+// leaves its unit to the accelerator if it can (UNIT-ONCE), and all of them only put units into
+// batches from then on.
 //
 // No more than a part of the workers read at a time. A unit takes a worker many times as long as
 // the accelerator, which would have nothing to do meanwhile.

@@ -97,7 +97,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	if r.plan.Memory.Spill {
 		runs = &valueRuns{open: r.disk.File}
 	}
-	keys, byOthers := r.plan.Layout, r.plan.Counted || onDevices && r.plan.Regroups()
+	keys, byOthers := r.plan.Layout, r.plan.Counted || r.plan.Parted || onDevices && r.plan.Regroups()
 	if byOthers {
 		keys = r.plan.DeviceKeys()
 	}

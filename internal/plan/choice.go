@@ -45,6 +45,7 @@ type DeviceFacts struct {
 	Sampled     bool    // some rows were looked at, which tell of Groups, Selectivity and Computing
 	Together    bool    // of many groups the rows come together, by that
 	Computing   float64 // seconds of a core that filter, keys and arguments take for a row, if Sampled
+	ByParts     float64 // the same if the CPU groups by parts of the keys, as devices do; 0: it does not
 	Updates     int     // states that a row changes
 	Opening     float64 // seconds since a device began to be opened
 	Reading     float64 // seconds that workers take for these rows at their pace so far; 0: predicted
@@ -115,6 +116,9 @@ func (c Costs) compare(onCPU, onDevices DeviceFacts, most float64) Choice {
 // workers are merged afterwards. The costs of tables were measured with that. A group's list is
 // one thread's.
 func (c Costs) cpu(f DeviceFacts) float64 {
+	if f.Reading == 0 && c.partsPay(f) {
+		return c.reading(f.byParts()) + c.regrouping(f)
+	}
 	f.Groups = cmp.Or(f.Keyed, f.Groups)
 	rows, groups := f.counts()
 	merged := groups
@@ -123,6 +127,31 @@ func (c Costs) cpu(f DeviceFacts) float64 {
 	}
 	return cmp.Or(f.Reading, c.reading(f)) + (merged*c.Group+f.putOut()*c.Put)/f.threads() +
 		f.listed()*c.List/min(f.threads(), max(groups, 1))
+}
+
+// byParts are the facts of a CPU that groups by parts of the keys.
+func (f DeviceFacts) byParts() DeviceFacts {
+	f.Computing, f.Keyed, f.ByParts = f.ByParts, 0, 0
+	return f
+}
+
+// regrouping predicts the seconds in which the CPU computes the keys of the groups by their parts
+// that all workers have, and groups these.
+func (c Costs) regrouping(f DeviceFacts) float64 {
+	rows, groups := f.counts()
+	groups = min(groups*f.threads(), rows)
+	return groups * (f.Computing*c.Crowded + c.Group + c.grouping(f, cmp.Or(f.Keyed, f.Groups))) / f.threads()
+}
+
+// partsPay reports whether the CPU is predicted to be faster, by a fifth at least, if it groups by
+// parts of the keys and computes the keys of these groups.
+func (c Costs) partsPay(f DeviceFacts) bool {
+	if f.ByParts == 0 {
+		return false
+	}
+	keyed := f
+	keyed.Groups = cmp.Or(f.Keyed, f.Groups)
+	return c.reading(f.byParts())+c.regrouping(f) < (1-c.PartsGain)*c.reading(keyed)
 }
 
 // device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device
@@ -150,7 +179,7 @@ func (c Costs) device(f DeviceFacts) float64 {
 	if f.Regroup && !f.Regroups {
 		groups, put = all, c.Group
 	}
-	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*put+f.listed()*c.Listed)/f.builders())
+	back := max((groups*float64(f.RowSize)+8*f.listed())/link, groups*put/f.builders()+f.listed()*c.Listed/min(f.builders(), max(all, 1)))
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
 }
 

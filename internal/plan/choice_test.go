@@ -49,7 +49,7 @@ func TestChooseDevice(t *testing.T) {
 		{name: "q10, for whose groups there is no memory", f: question(math.Inf(1), 23e8), change: room(4 << 30)},
 		{name: "q10, for which there is enough", f: question(math.Inf(1), 23e8), change: room(64 << 30), use: true},
 		{name: "q3 and little memory", f: question(1e6, 14e8), change: room(1 << 30), use: true},
-		{name: "many rows of each of too many groups", f: many, change: room(2 << 30), use: true},
+		{name: "many rows of each of too many groups", f: many, change: room(4 << 30), use: true},
 		{name: "1e5 rows: less than a device takes to start", f: small, reason: "predicted: CPU "},
 		{name: "1e7 rows on two threads", f: two, use: true},
 

@@ -111,6 +111,7 @@ func expected(seen cpu.Sample, rows float64) float64 {
 	least := o.AtRandom(total)
 	if half := seen.Half; half.Rows > 0 {
 		o.Before = feedback.Observation{Rows: half.Rows, Groups: half.Groups}.AtRandom(total)
+		o.Grown = 2 // as where rows of a group come together
 	}
 	return math.Sqrt(least * o.Expected(total))
 }
@@ -128,7 +129,7 @@ func (d Device) unsure() bool {
 		return false
 	}
 	unknown := !f.Sampled && (f.Filtered || !f.Regroup && f.Groups >= float64(f.Rows))
-	return unknown || d.doubtful || f.Together || !f.Regroup && d.Choice.Device > d.costs.Clear*d.Choice.CPU
+	return unknown || d.doubtful || f.Together || (f.Sampled || !f.Regroup) && d.Choice.Device > d.costs.Clear*d.Choice.CPU
 }
 
 // near reports whether the CPU is predicted to be about as fast as a device, where one that is

@@ -91,6 +91,9 @@ func (p *planner) expect(f *DeviceFacts) {
 		f.Groups, f.Computing, f.Together = min(f.Groups, s.groups), s.computing, s.together
 		if p.Divided != nil {
 			f.Keyed = s.keyed
+			if p.mayPart() {
+				f.ByParts = s.byParts
+			}
 		}
 		if f.Filtered {
 			f.Selectivity = s.selectivity

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/query"
 )
@@ -29,7 +28,9 @@ func (p *planner) fill() {
 		}
 		return out
 	}
-	p.Filled = cpu.Filled{Keys: filled(p.Query.Keys)}
+	if !p.Parted { // the parts are looked at, not the keys
+		p.Filled.Keys = filled(p.Query.Keys)
+	}
 	if !p.Query.Mode.Writes() { // states have a place for every NULL (STATES-PLAIN)
 		p.Filled.Args = filled(p.Query.Args)
 	}

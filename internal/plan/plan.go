@@ -58,11 +58,12 @@ type Tuning struct {
 	Table     feedback.TableConfig
 	Counting  Counting
 	Sampling  Sampling
+	MostParts float64 // see defaultMostParts
 }
 
 // DefaultTuning is that of all other plans.
 func DefaultTuning() Tuning {
-	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig, Counting: defaultCounting, Sampling: defaultSampling}
+	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Table: feedback.DefaultTableConfig, Counting: defaultCounting, Sampling: defaultSampling, MostParts: defaultMostParts}
 }
 
 func (o *Options) threads() int {
@@ -104,6 +105,7 @@ type Plan struct {
 	Counted    bool           // of the one in Sets the values are counted (counted.go)
 	Tried      bool           // whether that pays is to be seen (Uncounts)
 	Divided    *Divided       // keys that devices do not compute; nil: there are none, or workers do
+	Parted     bool           // the CPU groups by the parts of Divided, too
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
 	// by argument: where the digits of its values are expected, for exact sums
@@ -210,6 +212,7 @@ func (p *planner) forCPU() error {
 	if p.oneGroup() {
 		p.layOut() // no device compares its key
 	}
+	p.partKeys()
 	if err := p.split(); err != nil {
 		return err
 	}

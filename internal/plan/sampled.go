@@ -38,8 +38,9 @@ type sampled struct {
 	together bool
 	// selectivity is the part of the rows that pass the filter; if none does, less than one of them
 	selectivity float64
-	// computing is the seconds of a core that filter, keys and arguments take for a row
-	computing float64
+	// computing is the seconds of a core that filter, keys and arguments take for a row, and
+	// byParts those where what makes groups is computed in place of the keys
+	computing, byParts float64
 }
 
 // sample is what the first rows of some row groups tell, of the groups that some expressions make.
@@ -64,51 +65,85 @@ func (p *planner) newSample(by []*expr.Expr) sampled {
 		return s
 	}
 	var rows, passed int64
-	perRow := make([]float64, 0, len(parts))
+	var computing, byParts []float64
 	for i := range parts {
 		part := &parts[i]
 		rows, passed = rows+part.rows, passed+part.passed
 		if part.rows > 0 {
-			perRow = append(perRow, part.seconds(p.Facts.Rows/int64(p.scan.RowGroups())))
+			of := max(p.Facts.Rows/int64(p.scan.RowGroups()), part.rows)
+			computing = append(computing, part.seconds(of, func(t *took) float64 { return t.keyed }))
+			byParts = append(byParts, part.seconds(of, func(t *took) float64 { return t.byParts }))
 		}
 	}
 	if rows == 0 {
 		return s
 	}
-	slices.Sort(perRow)
-	s.ok, s.computing = true, perRow[len(perRow)/4] // others may have waited for a core
+	slices.Sort(computing)
+	slices.Sort(byParts)
+	const usual = 4 // the least quarter: others may have waited for a core
+	s.ok, s.computing, s.byParts = true, computing[len(computing)/usual], byParts[len(byParts)/usual]
 	s.selectivity = max(float64(passed), .5) / float64(rows)
 	all := float64(p.Facts.Rows) * s.selectivity // that pass
 	s.groups, s.keyed = all, all
 	if passed > 0 {
-		drawn, seen := drawnOf(parts, func(s *part) []uint64 { return s.groups })
-		s.groups = feedback.ExpectedGroups(drawn, seen, max(int64(all*float64(drawn)/float64(passed)), drawn))
-		s.together = drawn < passed*3/4 && seen > drawn*9/10
-		drawn, seen = drawnOf(parts, func(s *part) []uint64 { return s.keyed })
-		s.keyed = feedback.ExpectedGroups(drawn, seen, max(int64(all*float64(drawn)/float64(passed)), drawn))
+		groups := observe(parts, func(s *part) []uint64 { return s.groups })
+		s.groups = expectedOf(groups, passed, all)
+		s.together = groups.Rows < passed*3/4 && groups.Groups > groups.Rows*9/10
+		s.keyed = expectedOf(observe(parts, func(s *part) []uint64 { return s.keyed }), passed, all)
 	}
 	return s
 }
 
-// drawnOf is how many groups the parts have, one by one and together.
-func drawnOf(parts []part, of func(*part) []uint64) (drawn, seen int64) {
+// observe is what the parts show of groups: each group of a part is a draw.
+func observe(parts []part, of func(*part) []uint64) feedback.Observation {
+	half := drawn(parts[:(len(parts)+1)/2], of)
+	o := drawn(parts, of)
+	o.Before = half.AtRandom(math.MaxInt64)
+	return o
+}
+
+func drawn(parts []part, of func(*part) []uint64) (o feedback.Observation) {
 	var all []uint64
 	for i := range parts {
 		all = append(all, of(&parts[i])...)
 	}
-	return int64(len(all)), int64(len(different(all)))
+	slices.Sort(all)
+	once, twice := 0, 0
+	for at := 0; at < len(all); {
+		n := 1
+		for at+n < len(all) && all[at+n] == all[at] {
+			n++
+		}
+		switch n {
+		case 1:
+			once++
+		case 2:
+			twice++
+		}
+		at += n
+		o.Groups++
+	}
+	o.Rows, o.Counted = int64(len(all)), int(o.Groups)
+	o.Once, o.Twice = float64(once)/float64(max(o.Groups, 1)), float64(twice)/float64(max(o.Groups, 1))
+	return o
+}
+
+// expectedOf is how many groups there are of all rows that pass, by those of the sample.
+func expectedOf(o feedback.Observation, passed int64, all float64) float64 {
+	draws := max(int64(all*float64(o.Rows)/float64(passed)), o.Rows)
+	return min(o.Expected(draws), float64(draws))
 }
 
 // draw reads the sample.
 func (p *planner) draw(by []*expr.Expr) ([]part, error) {
 	how := &p.Options.Tuning.Sampling
 	d := drawing{by: by, keys: p.Query.Keys, where: p.Query.Where, most: int64(how.Rows)}
-	for _, e := range slices.Concat(p.Query.Keys, p.Query.Args) {
+	for _, e := range p.Query.Args {
 		if e != nil && e.Operations() > 0 {
-			d.computed = append(d.computed, e)
+			d.args = append(d.args, e)
 		}
 	}
-	for _, e := range slices.Concat(by, d.keys, d.computed, []*expr.Expr{d.where}) {
+	for _, e := range slices.Concat(by, d.keys, d.args, []*expr.Expr{d.where}) {
 		if e != nil {
 			d.columns = append(d.columns, e.Columns()...)
 		}
@@ -159,7 +194,7 @@ func spread(units, n int) (at []int) {
 // drawing is how the rows of a sample are read.
 type drawing struct {
 	by, keys []*expr.Expr
-	computed []*expr.Expr // keys and arguments that are no columns
+	args     []*expr.Expr // those that are no columns
 	where    *expr.Expr   // nil: there is no filter
 	columns  []int        // of the query, which the scan has
 	most     int64        // rows of a unit
@@ -170,16 +205,20 @@ type part struct {
 	rows, passed  int64
 	groups, keyed []uint64 // hashes of the groups of those that passed, and of those by the keys
 
-	// seconds that the filter took, and keys and arguments of all rows: the first time, when
-	// dictionaries are new, and once more
-	first, again struct{ where, others float64 }
+	// twice is when a dictionary is new, and when it has come again and its entries are computed;
+	// again is after that
+	twice, again took
 }
 
-// seconds is what a row takes where a row group has so many.
-func (s *part) seconds(rows int64) float64 {
+// took is the seconds that the filter took, and, of all rows, the keys and arguments, and what
+// makes groups and the arguments.
+type took struct{ where, keyed, byParts float64 }
+
+// seconds is what filter and others take for a row, where a row group has so many.
+func (s *part) seconds(rows int64, others func(*took) float64) float64 {
 	share := float64(s.passed) / float64(s.rows)
-	again, first := s.again.where+share*s.again.others, s.first.where+share*s.first.others
-	return again/float64(s.rows) + max(first-again, 0)/float64(max(rows, s.rows))
+	again, twice := s.again.where+share*others(&s.again), s.twice.where+share*others(&s.twice)
+	return again/float64(s.rows) + max(twice-2*again, 0)/float64(rows)
 }
 
 // read reads the first rows of a unit of a scan.
@@ -190,24 +229,13 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 	if err := reader.Open(unit); err != nil {
 		return err
 	}
-	group := expr.NewGroup()
-	evals := func(exprs []*expr.Expr) (out []*expr.Eval) {
-		for _, e := range exprs {
-			if len(d.keys) == 1 && e == d.keys[0] {
-				out = append(out, group.NewKey(e))
-			} else {
-				out = append(out, group.NewEval(e))
-			}
-		}
-		return out
-	}
-	computed, by, keys := evals(d.computed), newHasher(d.by, evals(d.by)), newHasher(d.keys, evals(d.keys))
+	keyed, byParts := newHasher(d.keys, d.args), newHasher(d.by, d.args)
 	var where *expr.Eval
 	if d.where != nil {
 		where = d.where.NewEval()
 	}
 	batch := column.Batch{Cols: make([]column.Vector, slices.Max(append(d.columns, -1))+1)}
-	passed, value := []int32{}, column.Vector{}
+	var passed []int32
 	for s.rows < d.most {
 		var b column.Batch
 		if more, err := reader.Next(&b); err != nil {
@@ -219,21 +247,21 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 		for i, c := range d.columns {
 			batch.Cols[c] = b.Cols[i]
 		}
-		for _, took := range []*struct{ where, others float64 }{&s.first, &s.again} {
+		for _, took := range []*took{&s.twice, &s.twice, &s.again} {
 			start := time.Now()
 			if passed = passed[:0]; where != nil {
 				if passed, err = where.Filter(&batch, passed); err != nil {
 					return err
 				}
 			}
-			filtered := time.Now()
-			group.Begin(&batch)
-			for _, e := range computed {
-				if err := e.Eval(&batch, &value); err != nil {
+			took.where += time.Since(start).Seconds()
+			for h, seconds := range map[*hasher]*float64{keyed: &took.keyed, byParts: &took.byParts} {
+				start = time.Now()
+				if err := h.compute(&batch); err != nil {
 					return err
 				}
+				*seconds += time.Since(start).Seconds()
 			}
-			took.where, took.others = took.where+filtered.Sub(start).Seconds(), took.others+time.Since(filtered).Seconds()
 		}
 		if where == nil {
 			for row := range int32(b.Rows) {
@@ -241,10 +269,10 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 			}
 		}
 		s.rows, s.passed = s.rows+int64(b.Rows), s.passed+int64(len(passed))
-		if s.groups, err = by.of(&batch, passed, s.groups); err != nil {
+		if s.groups, err = byParts.of(&batch, passed, s.groups); err != nil {
 			return err
 		}
-		if s.keyed, err = keys.of(&batch, passed, s.keyed); err != nil {
+		if s.keyed, err = keyed.of(&batch, passed, s.keyed); err != nil {
 			return err
 		}
 	}
@@ -252,29 +280,46 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 	return nil
 }
 
-// hasher hashes what some expressions give.
+// hasher computes keys and arguments, and hashes the keys.
 type hasher struct {
+	group   *expr.Group
 	evals   []*expr.Eval
-	values  []column.Vector
+	values  []column.Vector // of them
+	keys    int             // how many are keys: the first ones
 	encoder *key.Encoder
 }
 
-func newHasher(exprs []*expr.Expr, evals []*expr.Eval) *hasher {
-	fields := make([]key.Column, len(exprs))
-	for i, e := range exprs {
+func newHasher(keys, args []*expr.Expr) *hasher {
+	h := &hasher{group: expr.NewGroup(), values: make([]column.Vector, len(keys)+len(args)), keys: len(keys)}
+	fields := make([]key.Column, len(keys))
+	for i, e := range keys {
 		fields[i].Type = e.Type()
-	}
-	return &hasher{evals: evals, values: make([]column.Vector, len(exprs)), encoder: key.NewEncoder(key.NewLayout(fields), nil)}
-}
-
-// of appends the hashes of some rows of a batch.
-func (h *hasher) of(b *column.Batch, rows []int32, hashes []uint64) ([]uint64, error) {
-	for i, e := range h.evals {
-		if err := e.Eval(b, &h.values[i]); err != nil {
-			return nil, err
+		if len(keys) == 1 {
+			h.evals = append(h.evals, h.group.NewKey(e))
+		} else {
+			h.evals = append(h.evals, h.group.NewEval(e))
 		}
 	}
-	h.encoder.Encode(h.values, b.Rows)
+	for _, e := range args {
+		h.evals = append(h.evals, h.group.NewEval(e))
+	}
+	h.encoder = key.NewEncoder(key.NewLayout(fields), nil)
+	return h
+}
+
+func (h *hasher) compute(b *column.Batch) error {
+	h.group.Begin(b)
+	for i, e := range h.evals {
+		if err := e.Eval(b, &h.values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of appends the hashes of some rows of the batch that was computed last.
+func (h *hasher) of(b *column.Batch, rows []int32, hashes []uint64) ([]uint64, error) {
+	h.encoder.Encode(h.values[:h.keys], b.Rows)
 	for _, row := range rows {
 		hashes = append(hashes, h.encoder.Hash[row])
 	}
