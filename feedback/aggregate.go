@@ -126,8 +126,9 @@ func (s Observation) AtRandom(total int64) float64 {
 // of the rows AtRandom knows too little of the others. In the first case what is expected grows as
 // much with each doubling of the rows; in the second one by less and less. So the logarithm of the
 // growth is taken to change by the same factor from doubling to doubling, as it did between the
-// last two, or to halve if the one before was not more than chance. But no more groups are expected than the last rows
-// have made, since a row is the less often a new group the more groups there are.
+// last two, or to halve if the one before was not more than chance. But no more groups are expected
+// than the last rows have made, since a row is the less often a new group the more groups there
+// are.
 func (s Observation) Expected(total int64) float64 {
 	n := s.AtRandom(total)
 	if growth := n / s.Before; s.Before > 0 && growth > s.leastGrowth() && total > s.Rows {
