@@ -272,8 +272,8 @@ func TestShare(t *testing.T) {
 		{name: "groups in the first unit", rows: 2 * soonRows, groups: 1 << 20, busy: always, packed: 9},
 		{name: "groups from the fourth unit on", rows: 10_000, groups: 1 << 20, first: 50, busy: always, packed: 5},
 		{name: "groups, by turns", rows: 2 * soonRows, groups: 1 << 20, busy: odd, packed: 9},
-		{name: "groups that are expected", rows: 10_000, groups: 1500, expected: 1500, busy: always},
-		{name: "groups that are not", rows: 10_000, groups: 1500, busy: always, packed: 9},
+		{name: "groups that are expected", rows: 30_000, groups: 1400, expected: 1400, busy: always},
+		{name: "groups that are not", rows: 30_000, groups: 1400, busy: always, packed: 9},
 		{name: "more groups than expected", rows: 2 * soonRows, groups: 3000, expected: 100, busy: always, packed: 9},
 		{name: "groups and no device", rows: 2 * soonRows, groups: 1 << 20, busy: always, absent: true},
 	} {

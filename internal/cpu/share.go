@@ -30,8 +30,9 @@ const (
 	// shareParts is how many rows become one at least. With four, ClickBench 32 took a tenth longer
 	// than without sharing, of which one row in eight passes, each a group.
 	shareParts = 16
-	// moreThanExpected is how many times as many groups as expected there may be
-	moreThanExpected = 2
+	// expectedParts is the same of groups that are expected: a sample tells of too few where some
+	// have most of the rows. moreThanExpected is how many times as many there may be
+	expectedParts, moreThanExpected = 64, 2
 	// soonRows and soonParts are the same before shareRows are read.
 	soonRows, soonParts = 2 << 10, 2
 	// readersPart is the part of the workers that read at most: eight of 16 feed an H200 with what
@@ -83,9 +84,10 @@ func (w *Worker) share(units int, next *atomic.Int64) {
 }
 
 // expectsFew reports whether the rows of a worker that reads its part of the input are expected to
-// become few: its first rows, each of another group, do not show it.
+// become few: its first rows, each of another group, do not show it. Keys that may have long
+// strings are not looked at: many workers would read some before one sees it.
 func (c *Config) expectsFew() bool {
-	return c.Expected > 0 && c.Expected*shareParts*float64(c.Threads) <= float64(c.Rows)
+	return c.Expected > 0 && c.Expected*expectedParts*float64(c.Threads) <= float64(c.Rows) && !c.Keys.HasRefs()
 }
 
 // shares reports whether the worker's rows stay with it while it reads.
@@ -186,7 +188,7 @@ func (w *Worker) judgeSharing() error {
 		parts = soonParts
 	}
 	rows := int64(w.table.live()) + w.store.placed
-	if w.cfg.expectsFew() && !w.encoder.HasLong() && float64(rows) <= moreThanExpected*w.cfg.Expected {
+	if w.cfg.expectsFew() && float64(rows) <= moreThanExpected*w.cfg.Expected {
 		return nil
 	}
 	if rows <= w.read/parts {

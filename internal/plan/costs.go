@@ -107,5 +107,5 @@ var defaultCosts = Costs{
 	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
 	Ready: 0.01, Start: 0.17, End: 0.02, Exit: 0.1, Link: 55e9,
 	Decode: 12.6e9, Expand: 0.038e-9, Combine: 1.2e-9, Stored: 0.3e-9,
-	Gain: 0.1, PartsGain: 0.2, Clear: 0.6, Near: 1.25, Settled: 0.7, Early: 0.3,
+	Gain: 0.1, PartsGain: 0.2, Clear: 0.4, Near: 1.25, Settled: 0.7, Early: 0.3,
 }

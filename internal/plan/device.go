@@ -121,22 +121,26 @@ func expected(seen cpu.Sample, rows float64) float64 {
 func (d Device) reconsiders() bool { return !d.told && (d.unsure() || d.near()) }
 
 // unsure reports whether devices should be opened only when workers have told their pace: opening
-// takes its time, and it is not known how many rows pass the filter, or how many groups they make,
-// or the CPU may be as fast, as with keys that come in order.
+// takes its time, and it is not known how many rows pass the filter and how long that takes, or how
+// many groups they make, or the CPU may be as fast, as with keys that come in order.
 func (d Device) unsure() bool {
 	f := &d.Facts
 	if !d.Use || f.Spec.Required() || d.costs.start(*f) == 0 || f.Kept {
 		return false
 	}
-	unknown := !f.Sampled && (f.Filtered || !f.Regroup && f.Groups >= float64(f.Rows))
-	return unknown || d.doubtful || f.Together || (f.Sampled || !f.Regroup) && d.Choice.Device > d.costs.Clear*d.Choice.CPU
+	if f.Filtered || d.doubtful || f.Together || f.Limit > 0 {
+		return true
+	}
+	return !f.Sampled && !f.Regroup && (f.Groups >= float64(f.Rows) || d.Choice.Device > d.costs.Clear*d.Choice.CPU)
 }
 
 // near reports whether the CPU is predicted to be about as fast as a device, where one that is
-// opened in vain costs nothing at the end: the pace of workers tells which is faster.
+// opened in vain costs nothing at the end: the pace of workers tells which is faster. What a sample
+// predicts is nearer to the truth than a pace of the first rows.
 func (d Device) near() bool {
 	f := &d.Facts
-	return !d.Use && (f.Left || d.costs.Exit == 0) && !f.Kept && d.Choice.Device > 0 && d.Choice.Device < d.costs.Near*d.Choice.CPU
+	return !d.Use && (f.Left || d.costs.Exit == 0) && !f.Kept && (!f.Sampled || f.Filtered) &&
+		d.Choice.Device > 0 && d.Choice.Device < d.costs.Near*d.Choice.CPU
 }
 
 // usualRepeats is how many rows a group of keys and a distinct value is expected to have where

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -92,7 +93,8 @@ func (p *planner) longTexts(plan *decode.Plan, rows int64) (coded, stored int64)
 	}
 	computed := map[int]bool{} // columns
 	for _, o := range plan.Outputs {
-		if !o.OfValues() && o.Physical == kernels.ParquetBytes && !computed[o.Source] && !p.scan.DictAll(o.Source) {
+		texts := o.Physical == kernels.ParquetBytes || o.Of != nil && o.Of.Type().Rep() == column.RepBytes
+		if !o.OfValues() && texts && !computed[o.Source] && !p.scan.DictAll(o.Source) {
 			computed[o.Source] = true
 			coded += rows
 		}
