@@ -22,11 +22,17 @@ import (
 // Sampling says which rows.
 type Sampling struct {
 	From  int64 // the least number of rows of an input
-	Units int   // row groups to read of, spread over the input
-	Rows  int   // of each, the first ones
+	Units int   // row groups to read of at most, spread over the input
+	Rows  int   // of each, the first ones; more of fewer
+	// Share: of fewer row groups where their pages, of which one may be all that a row group has of
+	// a column and is read as a whole, are more than one of so many parts of the input; 0: they may
+	Share int64
 }
 
-var defaultSampling = Sampling{From: 1 << 20, Units: 8, Rows: 4 << 10}
+// leastSampledUnits is of how many row groups there is to be something in a sample.
+const leastSampledUnits = 2
+
+var defaultSampling = Sampling{From: 1 << 20, Units: 8, Rows: 4 << 10, Share: 32}
 
 // sampled is what a sample tells of all rows. The zero value tells nothing.
 type sampled struct {
@@ -137,7 +143,7 @@ func expectedOf(o feedback.Observation, passed int64, all float64) float64 {
 // draw reads the sample.
 func (p *planner) draw(by []*expr.Expr) ([]part, error) {
 	how := &p.Options.Tuning.Sampling
-	d := drawing{by: by, keys: p.Query.Keys, where: p.Query.Where, most: int64(how.Rows)}
+	d := drawing{by: by, keys: p.Query.Keys, where: p.Query.Where}
 	for _, e := range p.Query.Args {
 		if e != nil && e.Operations() > 0 {
 			d.args = append(d.args, e)
@@ -165,7 +171,13 @@ func (p *planner) draw(by []*expr.Expr) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	units := spread(how.Units, scan.Units())
+	n := how.Units
+	if how.Share > 0 {
+		room := scan.Facts().Plain / (how.Share * max(scan.WorkerBytes(), 1))
+		n = int(min(max(room, leastSampledUnits), int64(n)))
+	}
+	d.most = int64(how.Rows * how.Units / n)
+	units := spread(n, scan.Units())
 	parts, errs := make([]part, len(units)), make([]error, len(units))
 	var all sync.WaitGroup
 	turns := make(chan struct{}, max(p.Options.threads()/2, 1)) // so that the time of each is its own
