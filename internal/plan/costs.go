@@ -5,10 +5,11 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 )
 
-// Costs is what things cost, in seconds of one core unless it says
-// otherwise. CPU costs were measured with 16 threads (Xeon beside an H200, 1e8
-// rows of db-benchmark), where tables of all workers share the memory; fewer
-// threads are a little faster each.
+// Costs is what things cost, in seconds of one core unless it says otherwise. CPU costs are with 16
+// threads (Xeon beside an H200), where tables of all workers share the memory; fewer threads are a
+// little faster each. Where figures beside Byte, Unpack, Row, Update, Crowded and tables are others
+// than their values, these lie between what 75 questions of 4e7 rows took on two such hosts, of
+// which one takes 1.4 times as long as the other (docs/decisions/0039).
 type Costs struct {
 	Byte float64 // of decompressed input: read, unpack, decode; .9e-9 (texts) to 1.2e-9 (numbers)
 	Row  float64 // key words and hash
@@ -42,7 +43,8 @@ type Costs struct {
 	// without
 	List float64
 	// Listed: the same where a device has put the values of each group side by side: q6's output
-	// took 11e-9; a median, and a median beside a mad, of 4e7 rows took 40 to 60e-9 a value
+	// took 11e-9; a median, and a median beside a mad, of 4e7 rows took 40 to 60e-9 a value.
+	// The value lies between
 	Listed float64
 
 	// A row's way through a worker's table costs TableSmall where the table fits

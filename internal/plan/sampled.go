@@ -241,7 +241,11 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 	if err := reader.Open(unit); err != nil {
 		return err
 	}
-	keyed, byParts := newHasher(d.keys, d.args), newHasher(d.by, d.args)
+	keyed := newHasher(d.keys, d.args)
+	byParts := keyed
+	if !slices.Equal(d.by, d.keys) {
+		byParts = newHasher(d.by, d.args)
+	}
 	var where *expr.Eval
 	if d.where != nil {
 		where = d.where.NewEval()
@@ -267,12 +271,13 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 				}
 			}
 			took.where += time.Since(start).Seconds()
-			for h, seconds := range map[*hasher]*float64{keyed: &took.keyed, byParts: &took.byParts} {
-				start = time.Now()
-				if err := h.compute(&batch); err != nil {
-					return err
-				}
-				*seconds += time.Since(start).Seconds()
+			if err := keyed.compute(&batch, &took.keyed); err != nil {
+				return err
+			}
+			if byParts == keyed {
+				took.byParts = took.keyed
+			} else if err := byParts.compute(&batch, &took.byParts); err != nil {
+				return err
 			}
 		}
 		if where == nil {
@@ -281,14 +286,20 @@ func (d *drawing) read(scan input.Scan, unit int, s *part) (err error) {
 			}
 		}
 		s.rows, s.passed = s.rows+int64(b.Rows), s.passed+int64(len(passed))
-		if s.groups, err = byParts.of(&batch, passed, s.groups); err != nil {
-			return err
-		}
 		if s.keyed, err = keyed.of(&batch, passed, s.keyed); err != nil {
 			return err
 		}
+		if byParts == keyed {
+			continue
+		}
+		if s.groups, err = byParts.of(&batch, passed, s.groups); err != nil {
+			return err
+		}
 	}
-	s.groups, s.keyed = different(s.groups), different(s.keyed)
+	s.keyed = different(s.keyed)
+	if s.groups = different(s.groups); byParts == keyed {
+		s.groups = s.keyed
+	}
 	return nil
 }
 
@@ -319,13 +330,16 @@ func newHasher(keys, args []*expr.Expr) *hasher {
 	return h
 }
 
-func (h *hasher) compute(b *column.Batch) error {
+// compute computes them, and adds how many seconds it took.
+func (h *hasher) compute(b *column.Batch, took *float64) error {
+	start := time.Now()
 	h.group.Begin(b)
 	for i, e := range h.evals {
 		if err := e.Eval(b, &h.values[i]); err != nil {
 			return err
 		}
 	}
+	*took += time.Since(start).Seconds()
 	return nil
 }
 
