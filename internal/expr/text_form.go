@@ -3,7 +3,6 @@ package expr
 import (
 	"encoding/hex"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -40,7 +39,11 @@ func textAppender(t column.Type) func(to []byte, v *column.Vector, i int) []byte
 			return append(to, strings.TrimSuffix(formatDecimal(v.At(i)), ".")...)
 		}
 	case t.IsFloat():
-		return func(to []byte, v *column.Vector, i int) []byte { return appendFloat(to, v.Float[i], t) }
+		bits := 64
+		if t.Kind != column.Float64 {
+			bits = 32
+		}
+		return func(to []byte, v *column.Vector, i int) []byte { return column.AppendFloat(to, v.Float[i], bits) }
 	case t.Kind == column.Date:
 		return func(to []byte, v *column.Vector, i int) []byte { return appendDate(to, v.Int[i]) }
 	case t.Kind == column.Timestamp:
@@ -99,24 +102,4 @@ func escape(b string) string {
 		}
 	}
 	return to.String()
-}
-
-// appendFloat writes the shortest digits that read back as v, in the form that
-// results have: with a point, or with an exponent from 1e16 on and below 1e-4.
-func appendFloat(to []byte, v float64, t column.Type) []byte {
-	bits := 64
-	if t.Kind != column.Float64 {
-		bits = 32
-	}
-	switch abs := math.Abs(v); {
-	case math.IsInf(v, 1):
-		return append(to, "Infinity"...)
-	case math.IsInf(v, -1):
-		return append(to, "-Infinity"...)
-	case abs != 0 && (abs < 1e-4 || abs >= 1e16):
-		return strconv.AppendFloat(to, v, 'e', -1, bits)
-	case v == math.Trunc(v):
-		return append(strconv.AppendFloat(to, v, 'f', -1, bits), ".0"...)
-	}
-	return strconv.AppendFloat(to, v, 'f', -1, bits)
 }

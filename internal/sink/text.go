@@ -2,7 +2,6 @@ package sink
 
 import (
 	"encoding/hex"
-	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -38,9 +37,9 @@ func formOf(t column.Type) (textForm, appender) {
 	case column.Uint64:
 		return number, func(dst []byte, v *column.Vector, i int) []byte { return strconv.AppendUint(dst, uint64(v.Int[i]), 10) }
 	case column.Float16, column.Float32:
-		return float, func(dst []byte, v *column.Vector, i int) []byte { return appendFloat(dst, v.Float[i], 32) }
+		return float, func(dst []byte, v *column.Vector, i int) []byte { return column.AppendFloat(dst, v.Float[i], 32) }
 	case column.Float64:
-		return float, func(dst []byte, v *column.Vector, i int) []byte { return appendFloat(dst, v.Float[i], 64) }
+		return float, func(dst []byte, v *column.Vector, i int) []byte { return column.AppendFloat(dst, v.Float[i], 64) }
 	case column.Decimal:
 		return number, decimalAppender(t)
 	case column.Date:
@@ -65,27 +64,6 @@ func appendInt(dst []byte, x int64) []byte { return strconv.AppendInt(dst, x, 10
 
 func appendBool(dst []byte, v *column.Vector, i int) []byte {
 	return strconv.AppendBool(dst, v.Int[i] != 0)
-}
-
-// appendFloat writes the shortest digits that read back as the same value
-// (of 32 bits for float16 too), in DuckDB's and Python's layout: a point
-// always, so that it is seen to be no integer, and an exponent from 1e16 on
-// and below 1e-4.
-func appendFloat(dst []byte, f float64, bits int) []byte {
-	switch abs := math.Abs(f); {
-	case math.IsNaN(f):
-		return append(dst, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(dst, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(dst, "-Infinity"...)
-	case abs != 0 && (abs < 1e-4 || abs >= 1e16):
-		return strconv.AppendFloat(dst, f, 'e', -1, bits)
-	case f == math.Trunc(f):
-		dst = strconv.AppendFloat(dst, f, 'f', -1, bits)
-		return append(dst, ".0"...)
-	}
-	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
 func decimalAppender(t column.Type) appender {
