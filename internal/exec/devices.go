@@ -81,6 +81,25 @@ func (o *Options) opensBeside(initialized func() bool) bool {
 	return o.LastRun && (o.MemoryLimit == 0 || o.MemoryLimit >= driverMemory) && initialized()
 }
 
+// opening is a device that may be of use, and is being opened beside the planner and the workers.
+type opening struct{ began time.Time }
+
+// begin begins to open it, once, if that is allowed.
+func (b *opening) begin(o *Options, spec device.Spec) {
+	if b.began.IsZero() && o.opensBeside(device.Initialized) {
+		b.began = time.Now()
+		spec.Begin(true)
+	}
+}
+
+// since is for how long it has been being opened; 0: none is.
+func (b *opening) since() time.Duration {
+	if b.began.IsZero() {
+		return 0
+	}
+	return time.Since(b.began)
+}
+
 // reconsider ends the run if another one would be faster, by what workers have seen: one that does
 // not count values, or one with devices.
 func (r *run) reconsider(seen cpu.Sample) error {
@@ -94,11 +113,7 @@ func (r *run) reconsider(seen cpu.Sample) error {
 	if rounds < believed {
 		return nil
 	}
-	opening := time.Duration(0)
-	if !r.opening.IsZero() {
-		opening = time.Since(r.opening)
-	}
-	choice := r.plan.Device.Anew(seen, rounds >= settled, opening)
+	choice := r.plan.Device.Anew(seen, rounds >= settled, r.opening.since())
 	r.reconsidered.Store(&choice)
 	if !choice.Use {
 		return nil

@@ -28,7 +28,8 @@ type Request struct {
 
 	// of a run within a run (subqueries.go): how the query is resolved; nil: by its texts
 	compile func(query.Columns) (*query.Compiled, error)
-	input   input.Input // the same: From, which is open; nil: it is not
+	input   input.Input       // the same: From, which is open; nil: it is not
+	likely  func(device.Spec) // see plan.Inputs; nil: nobody wants to know
 }
 
 // prepared is a query ready to run: its plan, its open input and the temp folder.
@@ -101,6 +102,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 	p.budget.SetLimit(o.MemoryLimit)
 	p.plan, err = plan.Make(plan.Inputs{
 		Query: compiled, Input: p.in, Scan: p.scan, Options: opt, Metadata: p.budget.Reserved(), Learnt: l,
+		Likely: q.likely,
 	})
 	if err != nil {
 		return nil, err

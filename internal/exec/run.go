@@ -42,6 +42,8 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 // runIn is Run with a temp folder, which it closes. m is what prepares a query from states.
 func runIn(ctx context.Context, q Request, temp *temp, m *merging, started time.Time) (*Rows, error) {
 	var timeline *trace.Recorder
+	var beside opening
+	q.likely = func(spec device.Spec) { beside.begin(&q.Options, spec) }
 	for l := (plan.Learnt{}); ; {
 		more := false
 		p, err := prepare(ctx, q, l, temp, m)
@@ -55,7 +57,7 @@ func runIn(ctx context.Context, q Request, temp *temp, m *merging, started time.
 			if timeline == nil {
 				timeline = trace.New(q.Options.Trace)
 			}
-			r := &run{prepared: p, temp: temp, started: started, trace: timeline, learnt: l}
+			r := &run{prepared: p, temp: temp, started: started, trace: timeline, learnt: l, opening: &beside}
 			r.watched()
 			if err = r.aggregate(ctx); err == nil {
 				r.outputDone = r.trace.Span(trace.Phases, "output")
@@ -89,7 +91,7 @@ type run struct {
 	samples    samples
 	// what was last predicted while workers read; nil: nothing was
 	reconsidered atomic.Pointer[plan.Choice]
-	opening      time.Time // when a device began to be opened beside workers; zero: none did
+	opening      *opening
 	disk         *spill.Space
 	unwatch      func() bool     // nil: nothing was opened
 	trace        *trace.Recorder // nil: there is no timeline
@@ -144,9 +146,8 @@ func (r *run) aggregate(ctx context.Context) error {
 	if r.plan.Device.Reconsiders || r.plan.Tried {
 		first.run.Reconsider(r.reconsider)
 	}
-	if r.plan.Device.Reconsiders && r.opt.opensBeside(device.Initialized) {
-		r.opening = time.Now()
-		r.plan.Device.Facts.Spec.Begin(true)
+	if r.plan.Device.Reconsiders {
+		r.opening.begin(&r.opt, r.plan.Device.Facts.Spec)
 	}
 	err := r.group(ctx, first)
 	first.logDevices(r.opt.logger())

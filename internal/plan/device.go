@@ -227,6 +227,10 @@ func (p *planner) deviceByKeys() Device {
 	}
 	d.Choice = d.choose(*f)
 	if d.Use || d.near() || d.Choice.CPU >= leastSampled {
+		f.Groups = ExpectedGroups(p.Plan, p.scan)
+		if p.likely != nil && !spec.Required() && !f.Kept && d.choose(*f).Use {
+			p.likely(f.Spec)
+		}
 		p.expect(f)
 		if d.Choice = d.choose(*f); d.Use && f.Regroup && !f.Sampled && !spec.Required() {
 			d.expectUsual()

@@ -326,6 +326,33 @@ func TestDeviceUnsure(t *testing.T) {
 	}
 }
 
+// Who wants to know that a device is likely to be used is told before rows are looked at; not where
+// one is asked for or kept open, or the CPU is faster.
+func TestLikely(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		device string
+		rows   int64
+		kept   bool
+		want   bool
+	}{
+		{device: "auto", rows: 1e9, want: true},
+		{device: "auto", rows: 1e9, kept: true},
+		{device: "auto", rows: 12_000},
+		{device: "gpu", rows: 1e9},
+		{device: "cpu", rows: 1e9},
+	} {
+		p := planning(t, orders, grouped("ordered_at", "sum(quantity)"), Options{Device: spec(t, x.device), DevicePresent: true, DeviceKept: x.kept, Threads: 4})
+		p.Facts.Rows, p.Facts.Bytes = x.rows, 10*x.rows
+		told := false
+		p.likely = func(d device.Spec) { told = d.Kind == device.Auto && p.sampled.by == nil }
+		p.Options.Tuning.Sampling.From = 1
+		if d := p.decideDevice(); told != x.want {
+			t.Errorf("%+v: told %t; %+v", x, told, d.Choice)
+		}
+	}
+}
+
 // Where a device pays with as many groups by the keys and a distinct value as rows, and not with
 // the usual number, the CPU begins. Workers that see many groups open the device.
 func TestDeviceDoubtful(t *testing.T) {

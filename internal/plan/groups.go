@@ -79,10 +79,9 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 // to be taken.
 const sampledRepeats = 64
 
-// expect adds to the facts of a choice how many groups are expected, and what a sample tells where
-// that is not clear, or where something is computed.
+// expect adds to the facts of a choice, which have the groups expected by dictionaries, what a
+// sample tells where that is not clear, or where something is computed.
 func (p *planner) expect(f *DeviceFacts) {
-	f.Groups = ExpectedGroups(p.Plan, p.scan)
 	if f.Groups*sampledRepeats <= float64(f.Rows) && f.Operations == 0 {
 		return
 	}

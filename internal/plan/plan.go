@@ -81,6 +81,9 @@ type Inputs struct {
 	Options  Options
 	Metadata int64 // bytes of the memory limit that the input's metadata takes
 	Learnt   Learnt
+	// Likely is called, at times more than once, where a device is likely to be used, before some
+	// rows are looked at: to begin to open it meanwhile; nil: nobody wants to know
+	Likely func(device.Spec)
 }
 
 // Plan is how a query will be run.
@@ -125,13 +128,15 @@ type planner struct {
 	left int64 // of the memory limit, beside the metadata; 0: there is none
 	cuts bool  // devices take parts of texts out of these
 
+	likely func(device.Spec) // of Inputs
+
 	sampled   sampled // the last sample
 	forced    bool    // to count values, as where a device that is asked for needs that
 	countable float64 // groups by the keys and a value that may be counted, at most; 0: none may
 }
 
 func newPlanner(in Inputs) *planner {
-	p := &planner{in: in.Input, scan: in.Scan, Plan: &Plan{
+	p := &planner{in: in.Input, scan: in.Scan, likely: in.Likely, Plan: &Plan{
 		Query: in.Query, Options: in.Options, Learnt: in.Learnt,
 		Facts: in.Scan.Facts(), Rereadable: in.Scan.Rereadable(),
 		Table: in.Options.Tuning.Table,
