@@ -202,8 +202,8 @@ func (r *run) planRanges(a *attempt) []merge.Range {
 }
 
 // beginDevices begins to open devices that were asked for before the input is. One that may be done
-// without waits for the plan: beginning earlier gained nothing (docs/experiments/0010). done is
-// called when the run has them itself, or never will.
+// without waits until the planner finds it likely (plan.Inputs). done is called when the run has
+// them itself, or never will.
 func (o *Options) beginDevices() (done func()) {
 	d, err := device.Parse(o.Device)
 	if err != nil || !d.Required() || o.GPUs != nil {

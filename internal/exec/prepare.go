@@ -28,8 +28,9 @@ type Request struct {
 
 	// of a run within a run (subqueries.go): how the query is resolved; nil: by its texts
 	compile func(query.Columns) (*query.Compiled, error)
-	input   input.Input       // the same: From, which is open; nil: it is not
-	likely  func(device.Spec) // see plan.Inputs; nil: nobody wants to know
+	input   input.Input // the same: From, which is open; nil: it is not
+
+	likely func(device.Spec) // of any run: see plan.Inputs; nil: the query is only explained
 }
 
 // prepared is a query ready to run: its plan, its open input and the temp folder.

@@ -91,7 +91,7 @@ type run struct {
 	samples    samples
 	// what was last predicted while workers read; nil: nothing was
 	reconsidered atomic.Pointer[plan.Choice]
-	opening      *opening
+	opening      *opening // of a device beside the planner and the workers
 	disk         *spill.Space
 	unwatch      func() bool     // nil: nothing was opened
 	trace        *trace.Recorder // nil: there is no timeline
